@@ -101,13 +101,12 @@ static void cells_done(struct cells *c)
 static bool cells_read(struct cells *c, struct database *d)
 {
         const struct archived_run *run = &c->run;
-        bool fine = c->step_s < HOUR_S;
+        const bool hourly = c->step_s >= HOUR_S;
         unsigned total = (unsigned)HW__SERIES__SERIES_CENSUS_TOTAL;
-        int r = fine ? archived_series(d, run, total, add_total, c)
-                     : archived_series_hourly(d, run, total, add_total, c);
+        int r = archived_series(d, run, total, hourly, add_total, c);
 
         if (r == SQLITE_OK && !c->wide)
-                r = fine ? archived_bands_fine(d, run, add_band, c) : archived_bands(d, run, add_band, c);
+                r = archived_bands(d, run, hourly, add_band, c);
         return r == SQLITE_OK;
 }
 

@@ -38,9 +38,8 @@ bool archived_print_series(struct json_out *j, struct database *d, const struct 
 
         if (run->to_ns <= run->from_ns)
                 return true;
-        bool good = (step_s < HOUR_S ? archived_series(d, run, (unsigned)series, add_value, &p)
-                                     : archived_series_hourly(d, run, (unsigned)series, add_value, &p)) == SQLITE_OK;
-        good = good && !p.failed;
+        const bool good =
+                archived_series(d, run, (unsigned)series, step_s >= HOUR_S, add_value, &p) == SQLITE_OK && !p.failed;
         if (good && p.past.n) {
                 json_line(j);
                 json_open(j, '{');

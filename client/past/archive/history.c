@@ -262,7 +262,7 @@ static bool print_series(const struct request *r, struct database *d, const stru
 
         for (size_t i = 0; i < runs->n; i++) {
                 p.run = &runs->items[i];
-                int result = archived_series(d, p.run, r->id, add_value, &p);
+                int result = archived_series(d, p.run, r->id, false, add_value, &p);
                 flush_row(&p);
                 if (result != SQLITE_OK)
                         return error_set(error, "cannot read %s: %s", d->path, sqlite3_errstr(result));

@@ -137,13 +137,17 @@ static sqlite3_stmt *prepare_query(struct database *d, const char *sql, const st
 #define WITHIN(width) " AND time + " #width " > ?2 AND time < ?3"
 #define HOURS         "SELECT time, 3600, " VALUES " FROM series_1h"
 
-typedef void value_function(void *ctx, const struct archived_value *value);
-
-static int read_values(struct database *d, const char *sql, const struct archived_run *run, unsigned series,
-                       value_function *take, void *ctx)
+int archived_series(struct database *d, const struct archived_run *run, unsigned series, bool hourly,
+                    void (*take)(void *ctx, const struct archived_value *value), void *ctx)
 {
+        static const char hours[] = HOURS " WHERE run = ?1 AND series = ?4" WITHIN(3600) " ORDER BY time";
+        static const char fine[] = SEAM("series_1m", "series_1h", 3600, "run = ?1 AND series = ?4") HOURS
+                ", seam WHERE run = ?1 AND series = ?4 AND time < at" WITHIN(
+                        3600) " UNION ALL SELECT time, 60, " VALUES
+                              " FROM series_1m, seam WHERE run = ?1 AND series = ?4 AND time >= at" WITHIN(
+                                      60) " ORDER BY 1";
         int r;
-        sqlite3_stmt *s = prepare_query(d, sql, run, series, &r);
+        sqlite3_stmt *s = prepare_query(d, hourly ? hours : fine, run, series, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 struct archived_value v = {
@@ -159,25 +163,6 @@ static int read_values(struct database *d, const char *sql, const struct archive
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;
-}
-
-int archived_series(struct database *d, const struct archived_run *run, unsigned series, value_function *take,
-                    void *ctx)
-{
-        static const char sql[] = SEAM("series_1m", "series_1h", 3600, "run = ?1 AND series = ?4") HOURS
-                ", seam WHERE run = ?1 AND series = ?4 AND time < at" WITHIN(
-                        3600) " UNION ALL SELECT time, 60, " VALUES
-                              " FROM series_1m, seam WHERE run = ?1 AND series = ?4 AND time >= at" WITHIN(
-                                      60) " ORDER BY 1";
-
-        return read_values(d, sql, run, series, take, ctx);
-}
-
-int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series, value_function *take,
-                           void *ctx)
-{
-        return read_values(d, HOURS " WHERE run = ?1 AND series = ?4" WITHIN(3600) " ORDER BY time", run, series, take,
-                           ctx);
 }
 
 int archived_pauses(struct database *d, const struct archived_run *run,
@@ -196,8 +181,6 @@ int archived_pauses(struct database *d, const struct archived_run *run,
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-typedef void band_function(void *ctx, const struct archived_band *band);
-
 #define BAND_VALUES(width) "SELECT v.time AS time, " #width ", v.n, v.band, b.name, b.label, v.sum, v.max, v.last FROM "
 #define BANDS(table)       table " v JOIN bands b ON b.run = v.run AND b.id = v.band"
 #define BANDS_WITHIN(width)                                                                                            \
@@ -205,11 +188,16 @@ typedef void band_function(void *ctx, const struct archived_band *band);
         " > ?2"                                                                                                        \
         " AND v.time < ?3"
 
-static int read_bands(struct database *d, const char *sql, const struct archived_run *run, band_function *take,
-                      void *ctx)
+int archived_bands(struct database *d, const struct archived_run *run, bool hourly,
+                   void (*take)(void *ctx, const struct archived_band *band), void *ctx)
 {
+        static const char hours[] = BAND_VALUES(3600) BANDS("bands_1h") BANDS_WITHIN(3600) " ORDER BY v.time, v.band";
+        static const char fine[] =
+                SEAM("bands_10m", "bands_1h", 3600, "run = ?1") BAND_VALUES(3600) "seam, " BANDS("bands_1h")
+                        BANDS_WITHIN(3600) " AND v.time < at UNION ALL " BAND_VALUES(600) "seam, " BANDS("bands_10m")
+                                BANDS_WITHIN(600) " AND v.time >= at ORDER BY 1";
         int r;
-        sqlite3_stmt *s = prepare_query(d, sql, run, 0, &r);
+        sqlite3_stmt *s = prepare_query(d, hourly ? hours : fine, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
                 const char *name = row_text(s, 4), *label = row_text(s, 5);
@@ -230,22 +218,6 @@ static int read_bands(struct database *d, const char *sql, const struct archived
         }
         (void)sqlite3_finalize(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;
-}
-
-int archived_bands(struct database *d, const struct archived_run *run, band_function *take, void *ctx)
-{
-        return read_bands(d, BAND_VALUES(3600) BANDS("bands_1h") BANDS_WITHIN(3600) " ORDER BY v.time, v.band", run,
-                          take, ctx);
-}
-
-int archived_bands_fine(struct database *d, const struct archived_run *run, band_function *take, void *ctx)
-{
-        static const char sql[] =
-                SEAM("bands_10m", "bands_1h", 3600, "run = ?1") BAND_VALUES(3600) "seam, " BANDS("bands_1h")
-                        BANDS_WITHIN(3600) " AND v.time < at UNION ALL " BAND_VALUES(600) "seam, " BANDS("bands_10m")
-                                BANDS_WITHIN(600) " AND v.time >= at ORDER BY 1";
-
-        return read_bands(d, sql, run, take, ctx);
 }
 
 int archived_largest(struct database *d, const char *target, uint64_t from_s, uint64_t to_s, size_t most,

@@ -56,11 +56,12 @@ struct archived_value {
         uint64_t covered_ns;
 };
 
-/* Minutes where they are kept, otherwise hours; or hours only. Calls `take` in order of time. SQLITE_OK or an error. */
-int archived_series(struct database *d, const struct archived_run *run, unsigned series,
+/*
+ * Minutes where they are kept, otherwise hours; `hourly`: hours alone. Calls `take` in order of time. SQLITE_OK or an
+ * error.
+ */
+int archived_series(struct database *d, const struct archived_run *run, unsigned series, bool hourly,
                     void (*take)(void *ctx, const struct archived_value *value), void *ctx);
-int archived_series_hourly(struct database *d, const struct archived_run *run, unsigned series,
-                           void (*take)(void *ctx, const struct archived_value *value), void *ctx);
 
 /* Pauses of one cell (PENDING_PAUSE_BITS), of all generations. */
 int archived_pauses(struct database *d, const struct archived_run *run,
@@ -73,13 +74,9 @@ struct archived_band {
         double sum, max, last;
 };
 
-/* By the hour: all bands. */
-int archived_bands(struct database *d, const struct archived_run *run,
+/* By ten minutes where they are kept, otherwise by the hour: at least the largest. `hourly`: all, by the hour. */
+int archived_bands(struct database *d, const struct archived_run *run, bool hourly,
                    void (*take)(void *ctx, const struct archived_band *band), void *ctx);
-
-/* By ten minutes where they are kept, otherwise by the hour: at least the largest bands. */
-int archived_bands_fine(struct database *d, const struct archived_run *run,
-                        void (*take)(void *ctx, const struct archived_band *band), void *ctx);
 
 /* Labels of a target's bands, by the sum of their bytes over all censuses from from_s to to_s, largest first. */
 int archived_largest(struct database *d, const char *target, uint64_t from_s, uint64_t to_s, size_t most,

@@ -160,7 +160,7 @@ static int add_end(struct list *l, struct database *d, enum run_end_state state)
         };
         struct run_end end = { .state = state };
         char text[RUN_END_TEXT_BYTES];
-        const int r = archived_series(d, l->run, HW__SERIES__SERIES_RSS, set_resident, &end);
+        const int r = archived_series(d, l->run, HW__SERIES__SERIES_RSS, false, set_resident, &end);
 
         (void)snprintf(end.detail, sizeof(end.detail), "%s", details[state]);
         const size_t size = run_end_print(&end, text);
@@ -195,9 +195,9 @@ static int fill_list(struct list *l, struct database *d, enum run_end_state end)
         add_identity(l);
         for (size_t i = 0; i < ARRAY_SIZE(series) && r == SQLITE_OK; i++) {
                 l->series_event = series[i].event;
-                r = archived_series(d, l->run, series[i].series, add_value, l);
+                r = archived_series(d, l->run, series[i].series, false, add_value, l);
         }
-        r = r == SQLITE_OK ? archived_bands_fine(d, l->run, add_band, l) : r;
+        r = r == SQLITE_OK ? archived_bands(d, l->run, false, add_band, l) : r;
         end_census(l);
         if (r == SQLITE_OK && end != RUN_END_UNKNOWN)
                 r = add_end(l, d, end);

@@ -96,12 +96,12 @@ static int read_series(struct filling *f, struct database *d)
 
         for (size_t i = 0; i < ARRAY_SIZE(gauges) && r == SQLITE_OK; i++) {
                 f->gauge = &f->meter->gauges[gauges[i].gauge];
-                r = archived_series(d, f->run, gauges[i].series, add_gauge, f);
+                r = archived_series(d, f->run, gauges[i].series, false, add_gauge, f);
         }
         for (size_t i = 0; i < ARRAY_SIZE(flows) && r == SQLITE_OK; i++) {
                 f->flow = &f->meter->flows[flows[i].flow];
                 f->amount = flows[i].amount;
-                r = archived_series(d, f->run, flows[i].series, add_flow, f);
+                r = archived_series(d, f->run, flows[i].series, false, add_flow, f);
         }
         return r;
 }
@@ -130,7 +130,7 @@ static int read_run(struct filling *f, struct database *d)
 
         m->rows.censuses = m->gauges[GAUGE_CENSUS].samples.n;
         r = r == SQLITE_OK ? archived_pauses(d, f->run, add_pause, f) : r;
-        r = r == SQLITE_OK ? archived_bands(d, f->run, add_band, f) : r;
+        r = r == SQLITE_OK ? archived_bands(d, f->run, true, add_band, f) : r;
         m->first_ns = f->run->from_ns;
         m->last_ns = f->run->to_ns - 1;
         m->any = true;
