@@ -52,9 +52,10 @@ static void drop_oldest(struct delivery *d)
         queue_drop(&d->queue);
 }
 
-static void arm_timer(struct delivery *d, uint64_t ms)
+/* From the loop: at `at_ns`, never before it, or at once where that has passed. */
+static void send_after(struct delivery *d, uint64_t at_ns, uint64_t now_ns)
 {
-        struct timeval after = { .tv_sec = (time_t)(ms / 1000u), .tv_usec = (suseconds_t)(ms % 1000u * 1000u) };
+        const struct timeval after = timeval_of_ns(at_ns > now_ns ? at_ns - now_ns + NS_PER_MS : 0);
 
         (void)event_add(d->timer, &after);
 }
@@ -73,7 +74,7 @@ static void send_next(struct delivery *d)
         if (d->sending || !queue_oldest(&d->queue))
                 return;
         if (now < d->not_before_ns) {
-                arm_timer(d, (d->not_before_ns - now) / 1000000u + 1);
+                send_after(d, d->not_before_ns, now);
                 return;
         }
         d->sending = true;
@@ -134,7 +135,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                 }
         }
         if (queue_oldest(&d->queue)) /* from the loop, so that a sender is never called from within itself */
-                arm_timer(d, d->not_before_ns > now ? (d->not_before_ns - now) / 1000000u + 1 : 0);
+                send_after(d, d->not_before_ns, now);
 }
 
 /* ------------------------------------------------------------------- its life */
@@ -193,7 +194,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
                 (void)delivery_destroy(&d);
         else if (queue_oldest(&d->queue)) {
                 report_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
-                arm_timer(d, 0);
+                send_after(d, 0, 0);
         }
         return d;
 }

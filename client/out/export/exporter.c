@@ -314,8 +314,7 @@ static bool open_delivery(struct sink *s, struct error *error)
 
 static bool open_timer(struct sink *s)
 {
-        struct timeval every = { .tv_sec = (time_t)(s->plan->interval_ns / 1000000000u),
-                                 .tv_usec = (suseconds_t)(s->plan->interval_ns / 1000u % 1000000u) };
+        const struct timeval every = timeval_of_ns(s->plan->interval_ns);
         struct metrics_options what = { .bands = s->plan->bands, .series = s->plan->series };
 
         s->metrics = metrics_new(&what);

@@ -322,8 +322,7 @@ static pid_t fork_keeper(const struct exec_child *child)
 
 static int watch_program(struct exec *e, struct event_base *base)
 {
-        struct timeval timeout = { .tv_sec = (time_t)(e->timeout_ns / 1000000000u),
-                                   .tv_usec = (suseconds_t)(e->timeout_ns % 1000000000u / 1000) };
+        const struct timeval timeout = timeval_of_ns(e->timeout_ns);
 
         e->on_end = event_new(base, e->pidfd >= 0 ? e->pidfd : e->report, EV_READ | EV_PERSIST, on_end, e);
         e->on_output = event_new(base, e->output, EV_READ | EV_PERSIST, on_output, e);

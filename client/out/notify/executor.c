@@ -90,8 +90,7 @@ static void start_waiting(struct executor *a);
 /* Continues the job from the loop. */
 static void continue_after(struct job *j, uint64_t ns)
 {
-        struct timeval after = { .tv_sec = (time_t)(ns / 1000000000u),
-                                 .tv_usec = (suseconds_t)(ns % 1000000000u / 1000) };
+        const struct timeval after = timeval_of_ns(ns);
 
         if (evtimer_add(j->timer, &after) != 0)
                 event_active(j->timer, EV_TIMEOUT, 0); /* when out of memory: at once, rather than never */

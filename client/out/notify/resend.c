@@ -116,8 +116,7 @@ static void send_batch(struct peer *p)
 
 static void arm_peer(struct peer *p)
 {
-        struct timeval after = { .tv_sec = (time_t)(p->resend_ns / 1000000000u),
-                                 .tv_usec = (suseconds_t)(p->resend_ns % 1000000000u / 1000) };
+        const struct timeval after = timeval_of_ns(p->resend_ns);
 
         if (p->open && !evtimer_pending(p->timer, NULL))
                 (void)evtimer_add(p->timer, &after); /* if out of memory, the next open alert retries */
