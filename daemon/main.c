@@ -309,26 +309,21 @@ out:
         return status;
 }
 
-/* Reads the rules; when they have a mistake nothing is started. */
-static int watch_targets(const struct config *config)
-{
-        struct rulebook rulebook;
-        int status;
-
-        if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
-                return 2;
-        if (!rulebook_act(&rulebook, config->record.directory[0] && !config->record.no_bundles))
-                fprintf(stderr, "heapwatchd: out of memory\n");
-        status = serve_targets(config, &rulebook);
-        rulebook_close(&rulebook);
-        return status;
-}
-
 static int run_daemon(const struct config *config)
 {
         switch (config->task) {
-        case TASK_WATCH:
-                return watch_targets(config);
+        case TASK_WATCH: {
+                /* Reads the rules; when they have a mistake nothing is started. */
+                struct rulebook rulebook;
+                int status;
+                if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
+                        return 2;
+                if (!rulebook_act(&rulebook, config->record.directory[0] && !config->record.no_bundles))
+                        fprintf(stderr, "heapwatchd: out of memory\n");
+                status = serve_targets(config, &rulebook);
+                rulebook_close(&rulebook);
+                return status;
+        }
         case TASK_CHECK_RULES:
                 return rules_tool_check(config->rules, config->n_rules);
         case TASK_LIST_RULES:

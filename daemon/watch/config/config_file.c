@@ -102,16 +102,6 @@ static bool add_allowed(struct config *c, const char *pattern, struct error *err
         return source_allow_add(&c->allow, pattern, error);
 }
 
-static bool read_sources(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        static const char *const keys[] = { "allow" };
-
-        if (!CHECK_KEYS(f, node, "allow", keys))
-                return false;
-        const yaml_node_t *allow = yaml_get(f, node, "allow");
-        return !allow || read_list(f, allow, "a list of patterns", "a pattern of sources", add_allowed, c);
-}
-
 /* A mapping of names to values into the text of labels, "" at first. */
 static bool read_labels(struct yaml_file *f, const yaml_node_t *node, char ret_text[LABELS_SIZE])
 {
@@ -165,20 +155,6 @@ static bool read_target(struct yaml_file *f, const yaml_node_t *node, struct con
         return !labels[0] || t->labels || yaml_error(f, labels_node, 0, "out of memory");
 }
 
-static bool read_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        const yaml_node_t *item;
-        bool good = true;
-
-        if (!yaml_is_sequence(f, node, "a list of targets"))
-                return false;
-        for (size_t i = 0; (item = yaml_item_at(f, node, i)) && c->n_targets < LIMIT_TARGETS; i++)
-                good &= read_target(f, item, c);
-        if (item)
-                return yaml_error(f, item, 0, "more than %u targets", LIMIT_TARGETS);
-        return good;
-}
-
 static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct config *c)
 {
         const struct setting *setting = setting_of_key(NULL, e->key);
@@ -187,12 +163,26 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return read_setting(f, e, setting, c);
         if (!strcmp(e->key, "show_arguments"))
                 return read_show_arguments(f, e->value, c);
-        if (!strcmp(e->key, "sources"))
-                return read_sources(f, e->value, c);
+        if (!strcmp(e->key, "sources")) {
+                static const char *const keys[] = { "allow" };
+                if (!CHECK_KEYS(f, e->value, "allow", keys))
+                        return false;
+                const yaml_node_t *allow = yaml_get(f, e->value, "allow");
+                return !allow || read_list(f, allow, "a list of patterns", "a pattern of sources", add_allowed, c);
+        }
         if (!strcmp(e->key, "rules"))
                 return read_list(f, e->value, "a list of rule files", "a rule file", config_add_rules, c);
-        if (!strcmp(e->key, "targets"))
-                return read_targets(f, e->value, c);
+        if (!strcmp(e->key, "targets")) {
+                const yaml_node_t *item;
+                bool good = true;
+                if (!yaml_is_sequence(f, e->value, "a list of targets"))
+                        return false;
+                for (size_t i = 0; (item = yaml_item_at(f, e->value, i)) && c->n_targets < LIMIT_TARGETS; i++)
+                        good &= read_target(f, item, c);
+                if (item)
+                        return yaml_error(f, item, 0, "more than %u targets", LIMIT_TARGETS);
+                return good;
+        }
         return read_section(f, e, c);
 }
 

@@ -244,30 +244,6 @@ static bool pass_alert(struct notifier *n, const char *target, const struct aler
         return passed;
 }
 
-static void pass_if_news(struct notifier *n, const char *target, struct alert *a, const struct silence *silence)
-{
-        const bool fires = a->state.now == ALERT_FIRING;
-
-        if ((!fires && a->state.now != ALERT_RESOLVED) || (!has_work(a->rule) && !is_open(n, a)))
-                return;
-        if (fires)
-                want_child(n);
-        struct alert_deeds *deeds = n->pipe ? alert_deeds(a) : NULL;
-        const uint64_t hash = hash_of(n, a, silence);
-        if (!deeds || deeds->told == hash)
-                return;
-        const bool opens = fires && !is_open(n, a);
-        if ((opens && n->open >= NOTIFIER_OPEN_MAX) || !pass_alert(n, target, a, silence, 0)) {
-                n->refused++;
-                return;
-        }
-        n->open += opens;
-        n->open -= !fires && is_open(n, a);
-        deeds->told = hash;
-        deeds->listener = fires ? n->listener : 0;
-        deeds->over_told = !fires;
-}
-
 /* When an alert is published. */
 static void on_published(void *ctx, const char *target, struct alert *alert, struct alert_extra *ret)
 {
@@ -279,7 +255,25 @@ static void on_published(void *ctx, const char *target, struct alert *alert, str
                 ret->silenced_until_wall_ns = silence->until_wall_ns;
                 ret->silenced_why = silence->why[0] ? silence->why : NULL;
         }
-        pass_if_news(n, target, alert, silence);
+        const bool fires = alert->state.now == ALERT_FIRING;
+        if ((!fires && alert->state.now != ALERT_RESOLVED) || (!has_work(alert->rule) && !is_open(n, alert)))
+                return;
+        if (fires)
+                want_child(n);
+        struct alert_deeds *deeds = n->pipe ? alert_deeds(alert) : NULL;
+        const uint64_t hash = hash_of(n, alert, silence);
+        if (!deeds || deeds->told == hash)
+                return;
+        const bool opens = fires && !is_open(n, alert);
+        if ((opens && n->open >= NOTIFIER_OPEN_MAX) || !pass_alert(n, target, alert, silence, 0)) {
+                n->refused++;
+                return;
+        }
+        n->open += opens;
+        n->open -= !fires && is_open(n, alert);
+        deeds->told = hash;
+        deeds->listener = fires ? n->listener : 0;
+        deeds->over_told = !fires;
 }
 
 /* Its target or its rule goes; or it is long over. */
@@ -399,22 +393,6 @@ void notifier_rules(struct notifier *n, const struct targets *targets, const str
                 want_child(n);
 }
 
-static void set_detail(struct notifier *n)
-{
-        const uint64_t silent_ns = clock_mono_ns() - n->heard_ns;
-        char *detail = n->detail;
-        const size_t size = sizeof(n->detail);
-
-        detail[0] = '\0';
-        if (n->wanted && !n->pid)
-                snprintf(detail, size, "%s", n->ended);
-        else if (n->pid && silent_ns >= NOTIFIER_SILENT_NS)
-                snprintf(detail, size, "it has not reported for %" PRIu64 " s; %" PRIu64 " alerts wait to be told",
-                         silent_ns / 1000000000, n->waiting);
-        else if (n->waiting)
-                snprintf(detail, size, "%" PRIu64 " alerts wait to be told", n->waiting);
-}
-
 void notifier_fill_state(void *ctx, Hw__DaemonState *state)
 {
         struct notifier *n = ctx;
@@ -435,7 +413,17 @@ void notifier_fill_state(void *ctx, Hw__DaemonState *state)
         m->restarts = n->restarts;
         m->has_heard_wall_ns = n->heard_wall_ns != 0;
         m->heard_wall_ns = n->heard_wall_ns;
-        set_detail(n);
+        const uint64_t silent_ns = clock_mono_ns() - n->heard_ns;
+        char *detail = n->detail;
+        const size_t size = sizeof(n->detail);
+        detail[0] = '\0';
+        if (n->wanted && !n->pid)
+                snprintf(detail, size, "%s", n->ended);
+        else if (n->pid && silent_ns >= NOTIFIER_SILENT_NS)
+                snprintf(detail, size, "it has not reported for %" PRIu64 " s; %" PRIu64 " alerts wait to be told",
+                         silent_ns / 1000000000, n->waiting);
+        else if (n->waiting)
+                snprintf(detail, size, "%" PRIu64 " alerts wait to be told", n->waiting);
         m->detail = n->detail[0] ? n->detail : NULL;
         state->notifier = m;
         state->has_actions_done = state->has_actions_failed = state->has_actions_dropped = true;

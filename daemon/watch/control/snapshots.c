@@ -113,23 +113,6 @@ static int offer_target(struct turn *t, struct pipeline *p)
         return status;
 }
 
-/* Of all targets; true: that was all. */
-static bool offer_targets(struct turn *t)
-{
-        struct pipeline *p;
-
-        while (!t->gone && (p = next_target(t->answer, t->targets))) {
-                const int status = offer_target(t, p);
-                if (status == -EAGAIN)
-                        return false;
-                if (status != 0) /* no SNAPSHOT_END: it is incomplete */
-                        return offer_retry(t->client, out_of_memory);
-                if (is_over(t))
-                        return false;
-        }
-        return t->gone || offer_end(t);
-}
-
 bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted, struct targets *targets,
                      struct bus_client *client, uint64_t *moved_ns)
 {
@@ -143,5 +126,16 @@ bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wante
         if (!a->begun && !offer_update(&t, targets_daemon_state(targets)))
                 return false;
         a->begun = true;
-        return offer_targets(&t);
+        /* Of all targets; true: that was all. */
+        struct pipeline *p;
+        while (!t.gone && (p = next_target(t.answer, t.targets))) {
+                const int status = offer_target(&t, p);
+                if (status == -EAGAIN)
+                        return false;
+                if (status != 0) /* no SNAPSHOT_END: it is incomplete */
+                        return offer_retry(t.client, out_of_memory);
+                if (is_over(&t))
+                        return false;
+        }
+        return t.gone || offer_end(&t);
 }

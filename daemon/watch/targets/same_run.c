@@ -73,23 +73,6 @@ static bool hold(struct same_run *s, const uint8_t *data, size_t size)
         return true;
 }
 
-/* Reads from the decoder up to the first event that is no definition. */
-static void read_definitions(struct same_run *s)
-{
-        struct hw_event events[EVENTS_PER_READ];
-        enum hw_eventlog_status status;
-        size_t n;
-
-        do {
-                status = hw_eventlog_read(s->decoder, events, EVENTS_PER_READ, &n);
-                for (size_t i = 0; i < n && s->goes_on_ns == UNKNOWN_U64; i++)
-                        if (model_defines(events[i].id))
-                                model_events(s->model, &events[i], 1);
-                        else
-                                s->goes_on_ns = events[i].time_ns;
-        } while (status != HW_EVENTLOG_NEED_MORE);
-}
-
 static bool same_process(const struct same_run *s)
 {
         const struct run *run = model_run(s->model);
@@ -104,7 +87,18 @@ static enum same_run_answer decide(struct same_run *s, const uint8_t *data, size
         const struct run *run = model_run(s->model);
 
         hw_eventlog_input(s->decoder, data, size);
-        read_definitions(s);
+        /* Reads from the decoder up to the first event that is no definition. */
+        struct hw_event events[EVENTS_PER_READ];
+        enum hw_eventlog_status status;
+        size_t n;
+        do {
+                status = hw_eventlog_read(s->decoder, events, EVENTS_PER_READ, &n);
+                for (size_t i = 0; i < n && s->goes_on_ns == UNKNOWN_U64; i++)
+                        if (model_defines(events[i].id))
+                                model_events(s->model, &events[i], 1);
+                        else
+                                s->goes_on_ns = events[i].time_ns;
+        } while (status != HW_EVENTLOG_NEED_MORE);
         if (run->pid && run->start_wall_ns != UNKNOWN_U64 && !same_process(s))
                 return SAME_RUN_NO;
         if (same_process(s) && model_first_time_ns(s->model) >= s->newest_ns)
