@@ -46,16 +46,6 @@ static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
 
 /* ------------------------------------------------------------------------- its process */
 
-static int spawn_inspector(struct outside_source *o, int out, int err)
-{
-        char pid[16], memory[INSPECTOR_MEMORY];
-        char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, "--memory", memory, NULL };
-
-        (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
-        inspector_print_memory(memory);
-        return child_spawn(argv, (const int[]){ CHILD_NULL, out, err }, CHILD_APART, &o->child);
-}
-
 static void close_pipes(struct outside_source *o)
 {
         free_event(&o->readable);
@@ -159,7 +149,11 @@ static bool start_child(struct outside_source *o, char *why, size_t size)
         o->out = out[0];
         o->err = err[0];
         (void)fcntl(out[1], F_SETFL, 0); /* it waits until there is room */
-        r = spawn_inspector(o, out[1], err[1]);
+        char pid[16], memory[INSPECTOR_MEMORY];
+        char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, "--memory", memory, NULL };
+        (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
+        inspector_print_memory(memory);
+        r = child_spawn(argv, (const int[]){ CHILD_NULL, out[1], err[1] }, CHILD_APART, &o->child);
         (void)close(out[1]);
         (void)close(err[1]);
         if (r) {

@@ -73,32 +73,6 @@ static void format_parts(const struct watchdog_turn *t, char *out, size_t size)
         }
 }
 
-static void log_long_turn(const struct watchdog_turn *t)
-{
-        char parts[256];
-
-        format_parts(t, parts, sizeof(parts));
-        if (t->cpu_ns >= WATCHDOG_LONG_NS)
-                log_warning("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop was away so long:%s",
-                            (unsigned long long)(t->wall_ns / 1000000), (unsigned long long)(t->cpu_ns / 1000000),
-                            watchdog_kind_name(t->kind), t->target[0] ? t->target : "-", parts);
-        else
-                log_info("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop had no processor, or waited:%s",
-                         (unsigned long long)(t->wall_ns / 1000000), (unsigned long long)(t->cpu_ns / 1000000),
-                         watchdog_kind_name(t->kind), t->target[0] ? t->target : "-", parts);
-}
-
-static void keep_recent(const struct watchdog_turn *t, uint64_t mono_ns)
-{
-        const uint64_t number = mono_ns / WATCHDOG_RECENT_NS;
-        struct minute *m = &w.minutes[number % 2];
-
-        if (m->number != number)
-                *m = (struct minute){ .number = number };
-        if (t->cpu_ns >= m->longest.cpu_ns)
-                m->longest = *t;
-}
-
 static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
 {
         for (unsigned k = 1; k < WATCHDOG_KINDS; k++)
@@ -107,9 +81,25 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
         t->ended_wall_ns = clock_wall_ns();
         if (t->cpu_ns > w.longest.cpu_ns)
                 w.longest = *t;
-        keep_recent(t, now_ns);
-        if (t->wall_ns > WATCHDOG_LONG_NS)
-                log_long_turn(t);
+        const uint64_t number = now_ns / WATCHDOG_RECENT_NS;
+        struct minute *m = &w.minutes[number % 2];
+        if (m->number != number)
+                *m = (struct minute){ .number = number };
+        if (t->cpu_ns >= m->longest.cpu_ns)
+                m->longest = *t;
+        if (t->wall_ns > WATCHDOG_LONG_NS) {
+                char parts[256];
+                format_parts(t, parts, sizeof(parts));
+                if (t->cpu_ns >= WATCHDOG_LONG_NS)
+                        log_warning("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop was away so long:%s",
+                                    (unsigned long long)(t->wall_ns / 1000000),
+                                    (unsigned long long)(t->cpu_ns / 1000000), watchdog_kind_name(t->kind),
+                                    t->target[0] ? t->target : "-", parts);
+                else
+                        log_info("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop had no processor, or waited:%s",
+                                 (unsigned long long)(t->wall_ns / 1000000), (unsigned long long)(t->cpu_ns / 1000000),
+                                 watchdog_kind_name(t->kind), t->target[0] ? t->target : "-", parts);
+        }
 }
 
 /* ----------------------------------------------------------------------- pairs */
