@@ -53,8 +53,15 @@ static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving
         return out;
 }
 
-static void put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
+Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 {
+        Hw__Gc *out = encoder_message(e, &hw__gc__descriptor);
+
+        if (!out)
+                return NULL;
+        PUT_ROWS(e, out, generations, &hw__generation__descriptor, gc->n_generations);
+        for (uint32_t i = 0; i < out->n_generations; i++)
+                put_generation(e, out->generations[i], i, &gc->generations[i]);
         PUT_ROWS(e, out, last, &hw__collection__descriptor, gc->n_last);
         for (size_t i = 0; i < out->n_last; i++) {
                 PUT(out->last[i], end_time_ns, gc->last[i].end_time_ns);
@@ -65,18 +72,6 @@ static void put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
                 PUT(out->last[i], generation, gc->last[i].generation);
                 PUT(out->last[i], major, gc->last[i].major);
         }
-}
-
-Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
-{
-        Hw__Gc *out = encoder_message(e, &hw__gc__descriptor);
-
-        if (!out)
-                return NULL;
-        PUT_ROWS(e, out, generations, &hw__generation__descriptor, gc->n_generations);
-        for (uint32_t i = 0; i < out->n_generations; i++)
-                put_generation(e, out->generations[i], i, &gc->generations[i]);
-        put_last(e, out, gc);
         PUT_U64(out, copied_bytes, gc->copied_bytes);
         PUT_U64(out, max_slop_bytes, gc->max_slop_bytes);
         PUT_U64(out, slop_bytes, gc->slop_bytes);

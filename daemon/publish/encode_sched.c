@@ -5,22 +5,6 @@
  */
 #include "daemon/publish/encode.h"
 
-static void put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)
-{
-        size_t n = 0;
-
-        PUT_ROWS(e, out, stops, &hw__stop_reason__descriptor, SCHED_STATUSES);
-        for (uint32_t status = 0; status < out->n_stops; status++) {
-                if (!sched->stops[status])
-                        continue;
-                Hw__StopReason *row = out->stops[n++];
-                PUT(row, status, status);
-                row->reason = encoder_text(e, sched_stop_reason(status));
-                PUT(row, count, sched->stops[status]);
-        }
-        out->n_stops = n;
-}
-
 static void put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sched)
 {
         uint64_t sum[7] = { 0 };
@@ -86,7 +70,17 @@ Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
                 PUT(out, migrations, sched->migrations);
                 PUT(out, wakeups, sched->wakeups);
         }
-        put_stops(e, out, sched);
+        size_t n = 0;
+        PUT_ROWS(e, out, stops, &hw__stop_reason__descriptor, SCHED_STATUSES);
+        for (uint32_t status = 0; status < out->n_stops; status++) {
+                if (!sched->stops[status])
+                        continue;
+                Hw__StopReason *row = out->stops[n++];
+                PUT(row, status, status);
+                row->reason = encoder_text(e, sched_stop_reason(status));
+                PUT(row, count, sched->stops[status]);
+        }
+        out->n_stops = n;
         put_sparks(e, out, sched);
         put_capabilities(e, out, sched, scheduled);
         return out;

@@ -139,29 +139,24 @@ static bool put_new_types(struct event_stream *s, Hw__Events *body)
         return true;
 }
 
-static void put_columns(struct event_stream *s, Hw__Events *body)
-{
-        body->n_type = body->n_time_ns = body->n_offset = s->n;
-        body->n_capability = body->n_size_bytes = body->n_fields = s->n;
-        body->type = s->type;
-        body->time_ns = s->time_ns;
-        body->offset = s->offset;
-        body->capability = s->capability;
-        body->size_bytes = s->size_bytes;
-        body->fields = s->fields;
-        body->n_numbers = s->n_numbers;
-        body->numbers = s->numbers;
-        body->n_texts = s->n_texts;
-        body->texts = s->texts;
-}
-
 void event_stream_flush(struct event_stream *s)
 {
         Hw__Events body = HW__EVENTS__INIT;
 
         if (s->error || s->n == 0)
                 return;
-        put_columns(s, &body);
+        body.n_type = body.n_time_ns = body.n_offset = s->n;
+        body.n_capability = body.n_size_bytes = body.n_fields = s->n;
+        body.type = s->type;
+        body.time_ns = s->time_ns;
+        body.offset = s->offset;
+        body.capability = s->capability;
+        body.size_bytes = s->size_bytes;
+        body.fields = s->fields;
+        body.n_numbers = s->n_numbers;
+        body.numbers = s->numbers;
+        body.n_texts = s->n_texts;
+        body.texts = s->texts;
         if (put_new_types(s, &body))
                 send_events(s, &body);
         else
@@ -236,15 +231,6 @@ static bool add_texts(struct event_stream *s, const uint8_t *bytes, size_t size)
         return true;
 }
 
-static void add_ids(struct event_stream *s, const struct hw_field_value *value)
-{
-        s->numbers[s->n_numbers++] = value->number;
-        for (size_t i = 0; i < value->number; i++) {
-                const uint8_t *p = value->bytes + 4 * i;
-                s->numbers[s->n_numbers++] = (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
-        }
-}
-
 static bool add_field(struct event_stream *s, const struct hw_field_value *value)
 {
         switch (form_of(value->type)) {
@@ -254,7 +240,12 @@ static bool add_field(struct event_stream *s, const struct hw_field_value *value
         case HW__EVENT_FIELD__FORM__FORM_TEXTS:
                 return add_texts(s, value->bytes, value->size);
         case HW__EVENT_FIELD__FORM__FORM_NUMBERS:
-                add_ids(s, value);
+                s->numbers[s->n_numbers++] = value->number;
+                for (size_t i = 0; i < value->number; i++) {
+                        const uint8_t *p = value->bytes + 4 * i;
+                        s->numbers[s->n_numbers++] =
+                                (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
+                }
                 return true;
         default:
                 return add_text(s, value->bytes, value->size);

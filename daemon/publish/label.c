@@ -54,16 +54,6 @@ static size_t append_qualified(char *out, size_t n, size_t room, const char *mod
         return append_interned(out, n, room, label);
 }
 
-static void name_centre(char out[LABEL_MAX], const struct bands *bands, uint32_t id)
-{
-        struct cost_centre cc = bands_cost_centre(bands, id);
-
-        if (is_text(cc.label))
-                (void)append_qualified(out, 0, LABEL_MAX - strlen(CUT), cc.module, cc.label);
-        else
-                (void)snprintf(out, LABEL_MAX, "cc#%u", (unsigned)id);
-}
-
 static size_t label_stack(char out[LABEL_MAX], const struct bands *bands, const uint32_t *stack, uint32_t depth)
 {
         const size_t room = LABEL_MAX - strlen(CUT);
@@ -71,7 +61,11 @@ static size_t label_stack(char out[LABEL_MAX], const struct bands *bands, const 
 
         for (uint32_t i = 0; i < depth; i++) {
                 char name[LABEL_MAX];
-                name_centre(name, bands, stack[i]);
+                struct cost_centre cc = bands_cost_centre(bands, stack[i]);
+                if (is_text(cc.label))
+                        (void)append_qualified(name, 0, LABEL_MAX - strlen(CUT), cc.module, cc.label);
+                else
+                        (void)snprintf(name, LABEL_MAX, "cc#%u", (unsigned)stack[i]);
                 if (i > 0 && strlen(name) + 1 > room - n - 1)
                         return append_text(out, n, LABEL_MAX, CUT);
                 if (i > 0)

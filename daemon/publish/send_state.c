@@ -60,21 +60,6 @@ void send_gap(struct publisher *p, Hw__Kind kind)
 
 /* ------------------------------------------------------------- target */
 
-static void put_heads(struct publisher *p, Hw__Target *target)
-{
-        size_t n = 0;
-
-        PUT_ROWS(p->encoder, target, heads, &hw__topic_head__descriptor, KINDS);
-        for (unsigned kind = 0; kind < target->n_heads; kind++) {
-                if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
-                        continue;
-                Hw__TopicHead *head = target->heads[n++];
-                PUT(head, kind, (Hw__Kind)kind);
-                PUT(head, sequence, p->sequences[kind]);
-        }
-        target->n_heads = n;
-}
-
 bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
@@ -83,8 +68,18 @@ bool send_target(struct publisher *p, const struct target_facts *facts, struct s
         update.target_state = encode_target(p->encoder, facts, p->run ? model_run(p->model) : NULL);
         if (update.target_state && update.target_state->run_info)
                 PUT_U64(update.target_state->run_info, first_time_ns, model_first_time_ns(p->model));
-        if (update.target_state)
-                put_heads(p, update.target_state);
+        if (update.target_state) {
+                size_t n = 0;
+                PUT_ROWS(p->encoder, update.target_state, heads, &hw__topic_head__descriptor, KINDS);
+                for (unsigned kind = 0; kind < update.target_state->n_heads; kind++) {
+                        if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
+                                continue;
+                        Hw__TopicHead *head = update.target_state->heads[n++];
+                        PUT(head, kind, (Hw__Kind)kind);
+                        PUT(head, sequence, p->sequences[kind]);
+                }
+                update.target_state->n_heads = n;
+        }
         return send_update(p, &update, to);
 }
 

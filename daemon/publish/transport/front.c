@@ -784,18 +784,6 @@ static void close_stuck(struct front *f, enum front_door door, uint64_t but)
         }
 }
 
-static void close_revoked(struct front *f)
-{
-        for (unsigned i = 0; i < f->n_table; i++) {
-                struct connection *c = f->table[i];
-                if (c && c->keyed &&
-                    !(c->identity.has_key && admission_holds(f->options.admission, c->identity.public))) {
-                        admission_count_shut(f->options.admission, c->address);
-                        close_connection(c);
-                }
-        }
-}
-
 /* Updates need not wait for the spacing of pumps; or no more come, and the loop ends when all are published. */
 static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
@@ -810,8 +798,16 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
                 if (but)
                         close_stuck(f, (enum front_door)door, but);
         }
-        if (atomic_exchange(&f->check_keys, false))
-                close_revoked(f);
+        if (atomic_exchange(&f->check_keys, false)) {
+                for (unsigned i = 0; i < f->n_table; i++) {
+                        struct connection *c = f->table[i];
+                        if (c && c->keyed &&
+                            !(c->identity.has_key && admission_holds(f->options.admission, c->identity.public))) {
+                                admission_count_shut(f->options.admission, c->address);
+                                close_connection(c);
+                        }
+                }
+        }
         f->stopping = atomic_load(&f->ending);
         (void)relay_messages(f, f->updates, f->stopping ? UINT_MAX : RELAY_TURN);
         zloop_pump(f->updates_loop); /* its descriptor was read */
