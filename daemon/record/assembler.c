@@ -143,16 +143,6 @@ static void end_block(struct assembler *a)
         blocks_close(&a->stream, block_end_ns(a));
 }
 
-static void begin_block(struct assembler *a, const struct hw_event *marker, uint64_t offset)
-{
-        end_block(a);
-        memcpy(a->marker, marker->payload - HEAD_FIXED, BLOCK_MARKER_BYTES);
-        a->has_marker = true;
-        a->marker_end = offset + hw_event_u32(marker, 0);
-        a->oldest_ns = a->newest_ns = marker->time_ns;
-        (void)open_block(a, &a->stream, a->marker, marker->time_ns);
-}
-
 static void define_event(struct assembler *a, struct whole_blocks *b, const struct hw_event *e)
 {
         const uint32_t head = head_of(a, e->id);
@@ -239,7 +229,12 @@ static void handle_special(struct assembler *a, const struct hw_event *e, uint64
 {
         switch (fate) {
         case MARKER:
-                begin_block(a, e, offset);
+                end_block(a);
+                memcpy(a->marker, e->payload - HEAD_FIXED, BLOCK_MARKER_BYTES);
+                a->has_marker = true;
+                a->marker_end = offset + hw_event_u32(e, 0);
+                a->oldest_ns = a->newest_ns = e->time_ns;
+                (void)open_block(a, &a->stream, a->marker, e->time_ns);
                 break;
         case ALWAYS:
                 define_event(a, &a->always, e);

@@ -51,17 +51,6 @@ struct survey {
 
 /* ----------------------------------------------------------------- looking */
 
-static void see_run(struct survey *s, const char *path)
-{
-        char *own = strdup(path);
-
-        s->out_of_memory |= !own || !ARRAY_RESERVE_NEXT(s->runs, s->n_runs);
-        if (s->out_of_memory)
-                free(own);
-        else
-                s->runs[s->n_runs++] = (struct run){ .path = own, .live = recorded_run_is_live(path) };
-}
-
 /* False: it is no pin. */
 static bool see_pin(struct survey *s, const FTSENT *e)
 {
@@ -127,7 +116,13 @@ static int survey_directory(struct survey *s, const char *directory)
                         if (!s->out_of_memory)
                                 s->targets[s->n_targets++] = 0;
                 } else if (e->fts_info == FTS_D && e->fts_level == LEVEL_RUN && run_name_read(e->fts_name, &ignored)) {
-                        see_run(s, e->fts_path);
+                        char *own = strdup(e->fts_path);
+                        s->out_of_memory |= !own || !ARRAY_RESERVE_NEXT(s->runs, s->n_runs);
+                        if (s->out_of_memory)
+                                free(own);
+                        else
+                                s->runs[s->n_runs++] =
+                                        (struct run){ .path = own, .live = recorded_run_is_live(e->fts_path) };
                 } else if (e->fts_info == FTS_D && e->fts_level > 0) {
                         fts_set(walk, e, FTS_SKIP);
                 } else if (e->fts_info == FTS_F && e->fts_level == LEVEL_FILE) {
@@ -136,17 +131,6 @@ static int survey_directory(struct survey *s, const char *directory)
         }
         fts_close(walk);
         return s->out_of_memory ? -ENOMEM : 0;
-}
-
-static void survey_done(struct survey *s)
-{
-        for (size_t i = 0; i < s->n_files; i++)
-                free(s->files[i].path);
-        for (size_t i = 0; i < s->n_runs; i++)
-                free(s->runs[i].path);
-        free(s->files);
-        free(s->runs);
-        free(s->targets);
 }
 
 static int by_age(const void *a, const void *b)
@@ -216,6 +200,12 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
         }
         ret_use->bytes = s.total;
         ret_use->no_room = lacks_room(directory, budget);
-        survey_done(&s);
+        for (size_t i = 0; i < s.n_files; i++)
+                free(s.files[i].path);
+        for (size_t i = 0; i < s.n_runs; i++)
+                free(s.runs[i].path);
+        free(s.files);
+        free(s.runs);
+        free(s.targets);
         return r;
 }

@@ -40,16 +40,6 @@ bool gather_resume(struct gather *g, const struct recorded_end *end, bool same_s
         return true;
 }
 
-static void discard_blocks(struct assembler *a)
-{
-        struct whole_blocks *all[] = { &a->always, &a->before, &a->stream };
-
-        for (unsigned i = 0; i < 3; i++) {
-                struct whole_blocks b = assembler_detach(a, all[i]);
-                blocks_free(&b, a->spare);
-        }
-}
-
 /* Takes what is recorded already, to know in which block it ends. */
 static void pass_span(struct gather *g, struct event_span *s)
 {
@@ -58,7 +48,11 @@ static void pass_span(struct gather *g, struct event_span *s)
         if (s->offset + s->size > g->recorded_offset)
                 again.size = (size_t)(g->recorded_offset - s->offset);
         assembler_events(&g->assembler, &again);
-        discard_blocks(&g->assembler);
+        struct whole_blocks *all[] = { &g->assembler.always, &g->assembler.before, &g->assembler.stream };
+        for (unsigned i = 0; i < 3; i++) {
+                struct whole_blocks b = assembler_detach(&g->assembler, all[i]);
+                blocks_free(&b, g->assembler.spare);
+        }
         s->bytes += again.size;
         s->size -= again.size;
         s->offset += again.size;
@@ -133,19 +127,6 @@ static void give_definitions(struct gather *g, struct whole_blocks *which, uint3
         blocks_free(&b, g->assembler.spare);
 }
 
-/* Starts a new segment when the current one is long enough. */
-static void turn_segment(struct gather *g, const struct frame_head *head)
-{
-        if (g->segment_bytes == 0)
-                g->segment_begin_ns = head->begin_ns;
-        g->segment_bytes += head->raw;
-        if (g->segment_bytes < g->segment_max_bytes && sub_sat(head->end_ns, g->segment_begin_ns) < SEGMENT_AGE_NS)
-                return;
-        g->segment_bytes = 0;
-        if (g->segment < SEGMENTS_MAX)
-                g->segment++;
-}
-
 static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
 {
         struct whole_blocks b = assembler_detach(&g->assembler, &g->assembler.stream);
@@ -165,7 +146,15 @@ static void give_blocks(struct gather *g, gather_frame *each, void *ctx)
         g->lost_pieces = 0;
         each(ctx, g->segment, &head, b.bytes);
         blocks_free(&b, g->assembler.spare);
-        turn_segment(g, &head);
+        /* Starts a new segment when the current one is long enough. */
+        if (g->segment_bytes == 0)
+                g->segment_begin_ns = head.begin_ns;
+        g->segment_bytes += head.raw;
+        if (g->segment_bytes < g->segment_max_bytes && sub_sat(head.end_ns, g->segment_begin_ns) < SEGMENT_AGE_NS)
+                return;
+        g->segment_bytes = 0;
+        if (g->segment < SEGMENTS_MAX)
+                g->segment++;
 }
 
 void gather_frames(struct gather *g, gather_frame *each, void *ctx)

@@ -107,24 +107,6 @@ static void accept_disk(struct recorder *r)
         r->refused = r->doubted = false;
 }
 
-/*
- * A disk that has refused something is tried again with a probe of a frame's size. The pause ends with the next frame
- * that it takes, or, when nothing comes, with the next probe: what a probe does not see must not end it each time.
- */
-static void probe_disk(struct recorder *r)
-{
-        struct error error;
-
-        if (!probe_write(r->directory, &error)) {
-                refuse_recording(r, error.text);
-        } else if (r->doubted) {
-                accept_disk(r);
-        } else {
-                r->refused = false;
-                r->doubted = true;
-        }
-}
-
 /* Returns whether there is room for more. */
 static bool enforce_budget(struct recorder *r)
 {
@@ -150,7 +132,20 @@ static void check_disk(struct recorder *r)
                          hw_bytes_text(floor, sizeof(floor), (double)r->budget.free_bytes));
                 refuse_recording(r, trouble);
         } else if (r->refused || r->doubted) {
-                probe_disk(r);
+                /*
+                 * A disk that has refused something is tried again with a probe of a frame's size. The pause ends with
+                 * the next frame that it takes, or, when nothing comes, with the next probe: what a probe does not see
+                 * must not end it each time.
+                 */
+                struct error error;
+                if (!probe_write(r->directory, &error)) {
+                        refuse_recording(r, error.text);
+                } else if (r->doubted) {
+                        accept_disk(r);
+                } else {
+                        r->refused = false;
+                        r->doubted = true;
+                }
         }
 }
 

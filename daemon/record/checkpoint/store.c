@@ -91,19 +91,6 @@ static void wait_for(struct checkpoint_store *s, const struct job *job)
         pthread_mutex_unlock(&s->lock);
 }
 
-static void do_job(struct checkpoint_store *s, const struct job *job)
-{
-        if (job->after)
-                wait_for(s, job);
-        if (job->checkpoint.image) {
-                int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
-                report_written(s, job->target, r == 0 ? "" : strerror(-r));
-        } else {
-                checkpoint_remove(s->directory, job->target);
-                report_written(s, job->target, "");
-        }
-}
-
 static struct job *next_job(struct checkpoint_store *s)
 {
         pthread_mutex_lock(&s->lock);
@@ -129,7 +116,15 @@ static void *write_all(void *ctx)
 
         while ((job = next_job(s))) {
                 size_t n = job->checkpoint.n;
-                do_job(s, job);
+                if (job->after)
+                        wait_for(s, job);
+                if (job->checkpoint.image) {
+                        int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
+                        report_written(s, job->target, r == 0 ? "" : strerror(-r));
+                } else {
+                        checkpoint_remove(s->directory, job->target);
+                        report_written(s, job->target, "");
+                }
                 job_free(job);
                 pthread_mutex_lock(&s->lock);
                 s->bytes -= n;
@@ -139,24 +134,6 @@ static void *write_all(void *ctx)
 }
 
 /* ----------------------------------------------------------- reading thread */
-
-/* Replaces a waiting job of the same target. */
-static void add_job(struct checkpoint_store *s, struct job *job)
-{
-        struct job **place = &s->first, *old = NULL;
-
-        pthread_mutex_lock(&s->lock);
-        while (*place && strcmp((*place)->target, job->target) != 0)
-                place = &(*place)->next;
-        old = *place;
-        job->next = old ? old->next : NULL;
-        *place = job;
-        s->bytes += job->checkpoint.n - (old ? old->checkpoint.n : 0);
-        pthread_cond_broadcast(&s->more);
-        pthread_mutex_unlock(&s->lock);
-        if (old)
-                job_free(old);
-}
 
 static void put_checkpoint(struct checkpoint_store *s, const char *target, const struct checkpoint *c, uint64_t after)
 {
@@ -170,7 +147,19 @@ static void put_checkpoint(struct checkpoint_store *s, const char *target, const
         job->checkpoint = *c;
         job->after = after;
         job->until_ns = clock_mono_ns() + CHECKPOINT_AFTER_MS * UINT64_C(1000000);
-        add_job(s, job);
+        /* Replaces a waiting job of the same target. */
+        struct job **place = &s->first, *old = NULL;
+        pthread_mutex_lock(&s->lock);
+        while (*place && strcmp((*place)->target, job->target) != 0)
+                place = &(*place)->next;
+        old = *place;
+        job->next = old ? old->next : NULL;
+        *place = job;
+        s->bytes += job->checkpoint.n - (old ? old->checkpoint.n : 0);
+        pthread_cond_broadcast(&s->more);
+        pthread_mutex_unlock(&s->lock);
+        if (old)
+                job_free(old);
 }
 
 void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns,
