@@ -33,25 +33,6 @@ static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, str
         return band->sums;
 }
 
-static inline void add_to_sums(struct band *band, uint64_t time_ns, double v)
-{
-        double dt = (double)(int64_t)(time_ns - band->first_ns) * 1e-9, dv = v - (double)band->first_bytes;
-        struct band_sums *s = band->sums;
-
-        s->n++;
-        s->t += dt;
-        s->v += dv;
-        s->tt += dt * dt;
-        s->tv += dt * dv;
-        s->vv += dv * dv;
-        s->min = v < s->min ? v : s->min;
-        s->max = v > s->max ? v : s->max;
-        if (time_ns >= s->last_ns) {
-                s->last = v;
-                s->last_ns = time_ns;
-        }
-}
-
 /*
  * Bands with a row in the previous census, but none now, have 0 bytes; their history gets a 0 too, so that its `last`
  * is what a band held at the last census. Bands at the same place in both censuses are skipped: they get their new
@@ -86,7 +67,21 @@ static inline bool add_value(struct bands *b, struct band *band, uint64_t time_n
         }
         if (!band->sums && !new_sums(b, band))
                 return false;
-        add_to_sums(band, time_ns, (double)bytes);
+        const double v = (double)bytes;
+        double dt = (double)(int64_t)(time_ns - band->first_ns) * 1e-9, dv = v - (double)band->first_bytes;
+        struct band_sums *s = band->sums;
+        s->n++;
+        s->t += dt;
+        s->v += dv;
+        s->tt += dt * dt;
+        s->tv += dt * dv;
+        s->vv += dv * dv;
+        s->min = v < s->min ? v : s->min;
+        s->max = v > s->max ? v : s->max;
+        if (time_ns >= s->last_ns) {
+                s->last = v;
+                s->last_ns = time_ns;
+        }
         return true;
 }
 

@@ -220,26 +220,6 @@ static void image_samples(struct image *im, struct stack_samples *s, const struc
                 image_refuse(im, impossible);
 }
 
-static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)
-{
-        image_caps(im, m);
-        image_gc(im, m);
-        image_bands(im, &m->bands, &shape->bands);
-        image_census(im, &m->census, m->bands.entries.count);
-        image_notes(im, &m->notes);
-        image_pool(im, &m->profile.stacks, shape->profile.stacks, IMAGE_TYPE(profile_stack), LIMIT_STACKS);
-        image_idtable(im, &m->profile.by_stack, m->profile.stacks.count);
-        image_arena(im, &m->profile.centres, shape->profile.centres.max_bytes);
-        image_samples(im, &m->profile.samples, &shape->profile.samples);
-        image_pool(im, &m->ticky.counters, shape->ticky.counters, IMAGE_TYPE(ticky_counter), LIMIT_TICKY);
-        image_idtable(im, &m->ticky.by_id, m->ticky.counters.count);
-        if (im->reads || arguments)
-                image_strings(im, &m->identity, shape->identity.arena.max_bytes);
-        else
-                write_identity(im, m);
-        image_series(im, m);
-}
-
 /* -------------------------------------------------------------------- pointers */
 
 static void relocate_points(struct image *im, struct band_points *p, const struct fold_shape *shape)
@@ -337,7 +317,22 @@ void model_image(struct image *im, struct model *m, bool arguments)
                 model_keep_finely(m, fresh.finely);
                 free(fresh.gc.generations);
         }
-        image_parts(im, m, &fresh, arguments);
+        image_caps(im, m);
+        image_gc(im, m);
+        image_bands(im, &m->bands, &fresh.bands);
+        image_census(im, &m->census, m->bands.entries.count);
+        image_notes(im, &m->notes);
+        image_pool(im, &m->profile.stacks, fresh.profile.stacks, IMAGE_TYPE(profile_stack), LIMIT_STACKS);
+        image_idtable(im, &m->profile.by_stack, m->profile.stacks.count);
+        image_arena(im, &m->profile.centres, fresh.profile.centres.max_bytes);
+        image_samples(im, &m->profile.samples, &fresh.profile.samples);
+        image_pool(im, &m->ticky.counters, fresh.ticky.counters, IMAGE_TYPE(ticky_counter), LIMIT_TICKY);
+        image_idtable(im, &m->ticky.by_id, m->ticky.counters.count);
+        if (im->reads || arguments)
+                image_strings(im, &m->identity, fresh.identity.arena.max_bytes);
+        else
+                write_identity(im, m);
+        image_series(im, m);
         if (!im->reads)
                 return;
         m->changes |= MODEL_RUN;
