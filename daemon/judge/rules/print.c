@@ -31,28 +31,23 @@ static void put_string(struct printer *p, const char *text)
         put_text(p, "\"");
 }
 
-static void put_matcher(struct printer *p, const struct matcher *m)
-{
-        static const char *const ops[] = { "=", "!=", "=~", "!~" };
-        static const char *const words[] = { " is ", " is not ", " matches ", " does not match " };
-
-        put_text(p, p->words ? " whose " : "{");
-        for (size_t i = 0; i < m->n; i++) {
-                if (i)
-                        put_text(p, p->words ? " and " : ", ");
-                put_text(p, band_text_name(m->conditions[i].which));
-                put_text(p, (p->words ? words : ops)[m->conditions[i].op]);
-                put_string(p, m->conditions[i].text);
-        }
-        if (!p->words)
-                put_text(p, "}");
-}
-
 static void put_series(struct printer *p, const struct node *n)
 {
         put_text(p, p->words ? n->series->words : n->series->name);
-        if (n->matcher)
-                put_matcher(p, n->matcher);
+        if (n->matcher) {
+                static const char *const ops[] = { "=", "!=", "=~", "!~" };
+                static const char *const words[] = { " is ", " is not ", " matches ", " does not match " };
+                put_text(p, p->words ? " whose " : "{");
+                for (size_t i = 0; i < n->matcher->n; i++) {
+                        if (i)
+                                put_text(p, p->words ? " and " : ", ");
+                        put_text(p, band_text_name(n->matcher->conditions[i].which));
+                        put_text(p, (p->words ? words : ops)[n->matcher->conditions[i].op]);
+                        put_string(p, n->matcher->conditions[i].text);
+                }
+                if (!p->words)
+                        put_text(p, "}");
+        }
 }
 
 static void call_words(struct printer *p, const struct node *n)
@@ -86,8 +81,12 @@ static void call_text(struct printer *p, const struct node *n)
         put_text(p, ")");
 }
 
-static void print_inner(struct printer *p, const struct node *n)
+static void print_node(struct printer *p, const struct node *n, enum level least)
 {
+        bool inside = node_level(n) < least;
+
+        if (inside)
+                put_text(p, "(");
         switch (n->kind) {
         case NODE_NUMBER:
                 put_text(p, n->text);
@@ -119,15 +118,6 @@ static void print_inner(struct printer *p, const struct node *n)
                 print_node(p, n->right, level + 1);
         } break;
         }
-}
-
-static void print_node(struct printer *p, const struct node *n, enum level least)
-{
-        bool inside = node_level(n) < least;
-
-        if (inside)
-                put_text(p, "(");
-        print_inner(p, n);
         if (inside)
                 put_text(p, ")");
 }

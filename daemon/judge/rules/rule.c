@@ -200,17 +200,6 @@ static uint64_t mix_expr(uint64_t digest, const struct expr *e)
         return mix_digest(digest, text, strlen(text) + 1);
 }
 
-static uint64_t digest_of(const struct rule *r)
-{
-        uint64_t digest = mix_expr(mix_expr(0, &r->expr), &r->until);
-
-        digest = mix_digest(digest, &r->for_ns, sizeof(r->for_ns));
-        digest = mix_digest(digest, &r->keep_firing_ns, sizeof(r->keep_firing_ns));
-        for (size_t i = 0; i < r->text.n_targets; i++)
-                digest = mix_digest(digest, r->text.targets[i], strlen(r->text.targets[i]) + 1);
-        return digest;
-}
-
 struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error)
 {
         struct rule *r = calloc(1, sizeof(*r));
@@ -232,7 +221,12 @@ struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error
         r->group = r->text.group ? r->text.group : "";
         if (!parse_exprs(r, ret_error) || !set_labels(r, ret_error) || !set_annotations(r, ret_error))
                 goto fail;
-        r->digest = digest_of(r);
+        uint64_t digest = mix_expr(mix_expr(0, &r->expr), &r->until);
+        digest = mix_digest(digest, &r->for_ns, sizeof(r->for_ns));
+        digest = mix_digest(digest, &r->keep_firing_ns, sizeof(r->keep_firing_ns));
+        for (size_t i = 0; i < r->text.n_targets; i++)
+                digest = mix_digest(digest, r->text.targets[i], strlen(r->text.targets[i]) + 1);
+        r->digest = digest;
         return r;
 fail:
         rule_destroy(&r);

@@ -363,19 +363,6 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
         }
 }
 
-static void give_places(struct tracker *t, uint64_t time_ns)
-{
-        const struct bands *bands = model_bands(t->model);
-        uint32_t n = bands_count(bands);
-        struct census_places left = { .ladders = LADDERS_A_CENSUS, .promotions = 1 };
-
-        for (uint32_t id = 1; id <= n; id++) {
-                uint64_t bytes = bands_get(bands, id)->bytes;
-                if (!t->places[id - 1] && bytes >= BORN_BYTES)
-                        give_place(t, id, bytes, time_ns, &left);
-        }
-}
-
 /* Sets t->values from this census. Returns whether a band without a ladder has enough bytes for one. */
 static bool find_values(struct tracker *t, const struct census *census)
 {
@@ -399,7 +386,14 @@ void tracker_bands_census(struct tracker *t, const struct census *census)
         if (census->unfinished || !make_room(t, bands_count(model_bands(t->model))))
                 return;
         if (find_values(t, census)) {
-                give_places(t, census->time_ns);
+                const struct bands *bands = model_bands(t->model);
+                uint32_t n = bands_count(bands);
+                struct census_places left = { .ladders = LADDERS_A_CENSUS, .promotions = 1 };
+                for (uint32_t id = 1; id <= n; id++) {
+                        uint64_t bytes = bands_get(bands, id)->bytes;
+                        if (!t->places[id - 1] && bytes >= BORN_BYTES)
+                                give_place(t, id, bytes, census->time_ns, &left);
+                }
                 (void)find_values(t, census);
         }
         add_samples(t, census->time_ns);
