@@ -166,14 +166,6 @@ char *daemon_life_text(char out[DAEMON_LIFE_TEXT_MAX], const struct daemon_life 
 
 /* ----------------------------------------------------------------- writing */
 
-static int refuse_holder(int fd, int code, const char *path, pid_t holder, struct error *error)
-{
-        (void)close(fd);
-        if (code == -EBUSY)
-                return error_code(error, code, "%s is used by another daemon, process %ld", path, (long)holder);
-        return error_code(error, code, "%s/life cannot be locked: %s", path, strerror(-code));
-}
-
 int daemon_life_begin(const char *directory, bool records, struct daemon_life *ret_before, struct error *error)
 {
         char path[PATH_BYTES], text[FILE_BYTES], boot[BOOT_BYTES];
@@ -184,8 +176,13 @@ int daemon_life_begin(const char *directory, bool records, struct daemon_life *r
         int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0)
                 return error_code(error, -errno, "%s cannot be opened: %s", path, strerror(errno));
-        if ((r = daemon_life_lock(fd, &holder)) != 0)
-                return refuse_holder(fd, r, directory, holder, error);
+        if ((r = daemon_life_lock(fd, &holder)) != 0) {
+                (void)close(fd);
+                if (r == -EBUSY)
+                        return error_code(error, r, "%s is used by another daemon, process %ld", directory,
+                                          (long)holder);
+                return error_code(error, r, "%s/life cannot be locked: %s", directory, strerror(-r));
+        }
         read_file(fd, ret_before);
         read_boot(boot);
         int n = snprintf(text, sizeof(text),

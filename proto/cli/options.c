@@ -130,19 +130,6 @@ bool text_list_has(const struct text_list *list, const char *text)
         return false;
 }
 
-static int parse_words(const struct command *c, const struct option *o, struct text_list *list, char *value)
-{
-        char *part;
-
-        while ((part = strsep(&value, ","))) {
-                if (!*part)
-                        return option_error(c, o, "an empty name in a list; expected a,b,c");
-                if (text_list_add(c, list, part))
-                        return EXIT_USAGE;
-        }
-        return 0;
-}
-
 /* Numbers as they are typed, in whole seconds where that is exact. */
 static char *bound_text(char *out, size_t size, const struct option *o, uint64_t bound)
 {
@@ -261,8 +248,16 @@ static int parse_value(const struct parser *p, const struct option *o, char *val
                 return 0;
         case OPTION_IS_LIST:
                 return text_list_add(c, at, value);
-        case OPTION_IS_WORDS:
-                return parse_words(c, o, at, value);
+        case OPTION_IS_WORDS: {
+                char *part;
+                while ((part = strsep(&value, ","))) {
+                        if (!*part)
+                                return option_error(c, o, "an empty name in a list; expected a,b,c");
+                        if (text_list_add(c, at, part))
+                                return EXIT_USAGE;
+                }
+                return 0;
+        }
         case OPTION_IS_POSITIVE:
                 return parse_positive(c, o, at, value);
         case OPTION_IS_CHOICE:

@@ -60,24 +60,6 @@ static bool read_bytes(struct payload *c, size_t size, size_t skip, struct hw_fi
         return true;
 }
 
-/* To the NUL, or to the payload's end; nothing when nothing is left. */
-static bool read_string(struct payload *c, struct hw_field_value *value)
-{
-        if (c->left == 0)
-                return false;
-        const uint8_t *nul = memchr(c->p, 0, c->left);
-        return nul ? read_bytes(c, (size_t)(nul - c->p), 1, value) : read_bytes(c, c->left, 0, value);
-}
-
-static bool read_ids(struct payload *c, struct hw_field_value *value)
-{
-        if (!read_number(c, 1, value))
-                return false;
-        if (value->number > c->left / 4)
-                value->number = c->left / 4;
-        return read_bytes(c, (size_t)value->number * 4, 0, value);
-}
-
 /* Text goes up to the numbers that follow it, if any. */
 static bool read_text(struct payload *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
 {
@@ -103,10 +85,20 @@ static bool read_field(struct payload *c, const struct hw_event_info *info, unsi
         case HW_FIELD_U32:
         case HW_FIELD_U64:
                 return read_number(c, field_bytes(value->type), value);
-        case HW_FIELD_STRING:
-                return read_string(c, value);
-        case HW_FIELD_IDS:
-                return read_ids(c, value);
+        case HW_FIELD_STRING: {
+                /* To the NUL, or to the payload's end; nothing when nothing is left. */
+                if (c->left == 0)
+                        return false;
+                const uint8_t *nul = memchr(c->p, 0, c->left);
+                return nul ? read_bytes(c, (size_t)(nul - c->p), 1, value) : read_bytes(c, c->left, 0, value);
+        }
+        case HW_FIELD_IDS: {
+                if (!read_number(c, 1, value))
+                        return false;
+                if (value->number > c->left / 4)
+                        value->number = c->left / 4;
+                return read_bytes(c, (size_t)value->number * 4, 0, value);
+        }
         case HW_FIELD_TEXT:
         case HW_FIELD_STRINGS:
         case HW_FIELD_BYTES:

@@ -261,34 +261,6 @@ static enum step expect_marker(struct hw_eventlog *log, uint32_t found, uint32_t
         return STEP_AGAIN;
 }
 
-static enum step begin_types(struct hw_eventlog *log, uint32_t found)
-{
-        if (found == TYPE_BEGIN)
-                log->item = ITEM_TYPE_FIXED;
-        else if (found == TYPES_END)
-                log->item = ITEM_HEADER_END;
-        else
-                return refuse_header(log, "header: neither an event type nor the end of all types", false);
-        return STEP_AGAIN;
-}
-
-static enum step skip_extension(struct hw_eventlog *log, uint32_t size)
-{
-        if (size > LIMIT_HEADER_TEXT_BYTES)
-                return refuse_header(log, "header: extension of an event type is too long", true);
-        log->skip = size;
-        log->item = ITEM_TYPE_EXTENSION;
-        return STEP_AGAIN;
-}
-
-static enum step complete_header(struct hw_eventlog *log, uint32_t found)
-{
-        if (found != DATA_BEGIN)
-                return refuse_header(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
-        events_begin(log);
-        return STEP_RUN;
-}
-
 enum step header_step(struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;
@@ -302,12 +274,26 @@ enum step header_step(struct hw_eventlog *log)
         switch (log->item) {
         case ITEM_TYPES_BEGIN:
                 return expect_marker(log, be32(p), TYPES_BEGIN, ITEM_TYPE);
-        case ITEM_TYPE:
-                return begin_types(log, be32(p));
+        case ITEM_TYPE: {
+                const uint32_t found = be32(p);
+                if (found == TYPE_BEGIN)
+                        log->item = ITEM_TYPE_FIXED;
+                else if (found == TYPES_END)
+                        log->item = ITEM_HEADER_END;
+                else
+                        return refuse_header(log, "header: neither an event type nor the end of all types", false);
+                return STEP_AGAIN;
+        }
         case ITEM_TYPE_FIXED:
                 return read_type(log, p);
-        case ITEM_TYPE_EXTENSION_SIZE:
-                return skip_extension(log, be32(p));
+        case ITEM_TYPE_EXTENSION_SIZE: {
+                const uint32_t size = be32(p);
+                if (size > LIMIT_HEADER_TEXT_BYTES)
+                        return refuse_header(log, "header: extension of an event type is too long", true);
+                log->skip = size;
+                log->item = ITEM_TYPE_EXTENSION;
+                return STEP_AGAIN;
+        }
         case ITEM_TYPE_END:
                 header_declare(log, log->type_id, log->type_size);
                 return expect_marker(log, be32(p), TYPE_END, ITEM_TYPE);
@@ -318,5 +304,8 @@ enum step header_step(struct hw_eventlog *log)
         case ITEM_TYPE_EXTENSION:
                 break;
         }
-        return complete_header(log, be32(p));
+        if (be32(p) != DATA_BEGIN)
+                return refuse_header(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
+        events_begin(log);
+        return STEP_RUN;
 }

@@ -156,13 +156,6 @@ static enum answer header_end_found(struct hw_eventlog *log)
         return be32(v->p + 4) == HEADER_END && be32(v->p + 8) == DATA_BEGIN ? ANSWER_YES : ANSWER_NO;
 }
 
-/* Without a table only a header helps: skips to the next byte that may begin one. */
-static void skip_to_header(struct cursor *v)
-{
-        const uint8_t *h = memchr(v->p, HEADER_BEGIN >> 24, (size_t)(v->end - v->p));
-        v->p = h ? h : v->end;
-}
-
 static size_t count_zeros(const uint8_t *p, size_t size)
 {
         uint64_t word = 0;
@@ -175,15 +168,6 @@ static size_t count_zeros(const uint8_t *p, size_t size)
         while (n < size && p[n] == 0)
                 n++;
         return n;
-}
-
-/* Skips the zeros at `p`, which are no event (frame_read), but for so many that one may begin with. */
-static void skip_zeros(struct cursor *v)
-{
-        const size_t n = count_zeros(v->p, (size_t)(v->end - v->p));
-
-        if (n >= NO_EVENT_BYTES)
-                v->p += n - NO_EVENT_BYTES + 1;
 }
 
 /* Counts the bytes skipped since the last call as lost. */
@@ -230,10 +214,19 @@ enum step lost_step(struct hw_eventlog *log)
         for (;;) {
                 if (!cursor_need(v, 1))
                         break;
-                if (!log->has_table)
-                        skip_to_header(v);
-                else if (*v->p == 0)
-                        skip_zeros(v);
+                if (!log->has_table) {
+                        /* Without a table only a header helps: skips to the next byte that may begin one. */
+                        const uint8_t *h = memchr(v->p, HEADER_BEGIN >> 24, (size_t)(v->end - v->p));
+                        v->p = h ? h : v->end;
+                } else if (*v->p == 0) {
+                        /*
+                         * Skips the zeros at `p`, which are no event (frame_read), but for so many that one may begin
+                         * with.
+                         */
+                        const size_t n = count_zeros(v->p, (size_t)(v->end - v->p));
+                        if (n >= NO_EVENT_BYTES)
+                                v->p += n - NO_EVENT_BYTES + 1;
+                }
                 if (!cursor_need(v, 1))
                         break;
                 enum answer header = header_found(log);

@@ -65,28 +65,6 @@ static bool are_characters(const uint8_t *bytes, size_t size, uint32_t n)
         return n == 0;
 }
 
-static bool read_string(const uint8_t *p, size_t size, struct stack_message *m)
-{
-        if (size < HEAD_STRING)
-                return false;
-        m->id = be64(p + TAG_BYTES);
-        m->bytes = p + HEAD_STRING;
-        m->size = size - HEAD_STRING;
-        const uint16_t n = be16(p + HEAD_STRING - 2);
-        return m->size == n || are_characters(m->bytes, m->size, n);
-}
-
-static bool read_place(const uint8_t *p, size_t size, struct stack_message *m)
-{
-        if (size != PLACE_BYTES)
-                return false;
-        m->id = be64(p + TAG_BYTES);
-        m->line = be32(p + 10);
-        m->column = be32(p + 14);
-        m->file = be64(p + 18);
-        return true;
-}
-
 bool stack_message_read(const void *payload, size_t size, struct stack_message *ret)
 {
         const uint8_t *p = payload;
@@ -103,10 +81,22 @@ bool stack_message_read(const void *payload, size_t size, struct stack_message *
                 return read_part(p, size, ret);
         case TAG_STRING:
                 ret->kind = STACK_MESSAGE_STRING;
-                return read_string(p, size, ret);
+                if (size < HEAD_STRING)
+                        return false;
+                ret->id = be64(p + TAG_BYTES);
+                ret->bytes = p + HEAD_STRING;
+                ret->size = size - HEAD_STRING;
+                const uint16_t n = be16(p + HEAD_STRING - 2);
+                return ret->size == n || are_characters(ret->bytes, ret->size, n);
         case TAG_PLACE:
                 ret->kind = STACK_MESSAGE_PLACE;
-                return read_place(p, size, ret);
+                if (size != PLACE_BYTES)
+                        return false;
+                ret->id = be64(p + TAG_BYTES);
+                ret->line = be32(p + 10);
+                ret->column = be32(p + 14);
+                ret->file = be64(p + 18);
+                return true;
         default:
                 return false;
         }

@@ -55,14 +55,6 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
         return true;
 }
 
-/* Whether the file has all of the current frame; while it is being written it may not. */
-static bool is_whole(const struct frame_file *f)
-{
-        struct stat st;
-
-        return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size >= f->at;
-}
-
 bool frame_file_next(struct frame_file *f)
 {
         uint8_t bytes[FRAME_HEAD_BYTES];
@@ -74,7 +66,9 @@ bool frame_file_next(struct frame_file *f)
                 return false;
         f->at += FRAME_HEAD_BYTES + f->head.stored;
         f->passed = false;
-        return is_whole(f);
+        /* Whether the file has all of the current frame; while it is being written it may not. */
+        struct stat st;
+        return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size >= f->at;
 }
 
 uint8_t *frame_file_blocks(struct frame_file *f, struct frame_unpacker *unpacker)

@@ -240,18 +240,14 @@ void text_log_end(struct text_log *t)
         finish_log(t);
 }
 
-/* A block of what waits. */
-static void fill_log(struct text_log *t)
-{
-        while (t->waiting && !block_is_full(t))
-                t->waiting = t->reader->more(t);
-        finish_log(t);
-}
-
 size_t text_log_fetch(struct text_log *t, void *out, size_t size)
 {
-        if (t->waiting && !t->block_open && t->writer.n == 0)
-                fill_log(t);
+        if (t->waiting && !t->block_open && t->writer.n == 0) {
+                /* A block of what waits. */
+                while (t->waiting && !block_is_full(t))
+                        t->waiting = t->reader->more(t);
+                finish_log(t);
+        }
         size_t n = t->block_open ? 0 : t->writer.n - t->fetched;
 
         n = n < size ? n : size;
