@@ -47,15 +47,6 @@ const char *watchdog_kind_name(enum watchdog_kind kind)
         return names[kind < WATCHDOG_KINDS ? kind : 0];
 }
 
-static uint64_t cpu_ns(void)
-{
-        struct timespec t;
-
-        if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
-                return 0;
-        return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
-
 /* ---------------------------------------------------------------------- a turn */
 
 /* What the turn did: " source_ms=80 rules_ms=40". */
@@ -123,7 +114,7 @@ void watchdog_begin(enum watchdog_kind kind)
         if (w.depth == 0) {
                 w.now = (struct watchdog_turn){ .kind = 0 };
                 w.begun_ns = now_ns;
-                w.begun_cpu_ns = cpu_ns();
+                w.begun_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
         }
         w.stack[w.depth++] = kind;
 }
@@ -139,7 +130,7 @@ void watchdog_end(void)
         if (--w.depth > 0)
                 return;
         w.now.wall_ns = now_ns - w.begun_ns;
-        w.now.cpu_ns = cpu_ns() - w.begun_cpu_ns;
+        w.now.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - w.begun_cpu_ns;
         w.turns_cpu_ns += w.now.cpu_ns;
         for (unsigned k = 1; k < WATCHDOG_KINDS; k++) {
                 struct watchdog_share *s = &w.shares[k];
@@ -164,7 +155,7 @@ void watchdog_disable(void)
 
 void watchdog_round(void)
 {
-        const uint64_t cpu = cpu_ns(), rest = cpu - w.round_cpu_ns - w.turns_cpu_ns;
+        const uint64_t cpu = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest = cpu - w.round_cpu_ns - w.turns_cpu_ns;
 
         if (w.round_cpu_ns > 0 && rest > w.longest.cpu_ns) { /* outside any pair; may be several callbacks */
                 struct watchdog_turn t = { .wall_ns = rest, .cpu_ns = rest };

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/record/checkpoint/store.h"
 #include "daemon/log.h"
@@ -34,15 +33,6 @@ struct checkpoints {
         uint64_t every_ns;
 };
 
-/* Processor time of this thread. */
-static uint64_t processor_ns(void)
-{
-        struct timespec now;
-
-        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* cannot fail: the clock exists */
-        return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* False: there is none of it now. */
 static bool make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last)
 {
@@ -52,10 +42,10 @@ static bool make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last
 
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         watchdog_of(pipeline_name(p));
-        uint64_t began_ns = processor_ns();
+        uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
         uint8_t *image = pipeline_checkpoint(p, last, &n);
         log_debug("target=%s checkpoint bytes=%zu cpu_us=%llu", pipeline_name(p), n,
-                  (unsigned long long)(processor_ns() - began_ns) / 1000);
+                  (unsigned long long)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / 1000);
         if (image)
                 checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns(), sealed);
         watchdog_end();
