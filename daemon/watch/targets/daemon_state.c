@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/watch/targets/targets.h"
 
+#include "daemon/publish/encode.h"
 #include "daemon/source/loop/memory.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/process.h"
 
 _Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the kinds on the wire are ours");
-
-#define PUT(message, field, value) ((message)->has_##field = 1, (message)->field = (value))
 
 /* NULL when there was none. */
 static Hw__LoopTurn *put_turn(Hw__LoopTurn *m, const struct watchdog_turn *t)

@@ -8,6 +8,7 @@
  * them would block the sources for half a second.
  */
 #include "daemon/watch/targets/targets.h"
+#include "daemon/publish/encode.h"
 #include "daemon/publish/transport/admission.h"
 
 #include <errno.h>
@@ -50,69 +51,63 @@ struct targets {
         struct checkpoint_trouble checkpoint_trouble;
 };
 
-#define PUT(field, value) (t->state.has_##field = 1, t->state.field = (value))
-
 /* Who was let in, who was not, and what was asked for that changes something. */
 static void fill_connections(struct targets *t, const struct bus_stats *stats)
 {
         struct admission *a = bus_admission(t->bus);
+        Hw__DaemonState *state = &t->state;
 
-        PUT(control_requests, stats->controls);
-        PUT(forbidden_requests, stats->forbidden);
-        PUT(strangers_refused, stats->clients.strangers);
-        PUT(connections_refused, descriptors_refused() + stats->clients.refused);
+        PUT(state, requests, stats->requests);
+        PUT(state, bad_requests, stats->bad_requests);
+        if (stats->paced_requests)
+                PUT(state, paced_requests, stats->paced_requests);
+        if (stats->clients.disconnected)
+                PUT(state, subscribers_disconnected, stats->clients.disconnected);
+        PUT(state, control_requests, stats->controls);
+        PUT(state, forbidden_requests, stats->forbidden);
+        PUT(state, strangers_refused, stats->clients.strangers);
+        PUT(state, connections_refused, descriptors_refused() + stats->clients.refused);
         if (!a)
                 return;
         const struct admission_stats s = admission_stats(a);
-        t->state.listen = (char *)admission_listens(a);
-        PUT(authorized_keys, s.authorized);
-        PUT(handshakes_admitted, s.admitted);
-        PUT(handshakes_refused, s.refused);
-        PUT(handshakes_failed, s.failed);
-        PUT(connections_shut, s.shut);
+        state->listen = (char *)admission_listens(a);
+        PUT(state, authorized_keys, s.authorized);
+        PUT(state, handshakes_admitted, s.admitted);
+        PUT(state, handshakes_refused, s.refused);
+        PUT(state, handshakes_failed, s.failed);
+        PUT(state, connections_shut, s.shut);
 }
 
 const Hw__Update *targets_daemon_state(struct targets *t)
 {
-        const struct bus_stats *stats = bus_stats(t->bus);
+        const uint64_t rss_bytes = procfs_own_rss();
 
         for (size_t i = 0; i < t->n; i++)
                 t->names[i] = (char *)pipeline_name(t->pipelines[i]);
         hw__daemon_state__init(&t->state);
         t->state.version = (char *)HEAPWATCH_VERSION;
-        t->state.has_pid = true;
-        t->state.pid = (uint32_t)getpid();
-        t->state.has_started_wall_ns = true;
-        t->state.started_wall_ns = t->started_wall_ns;
+        PUT(&t->state, pid, (uint32_t)getpid());
+        PUT(&t->state, started_wall_ns, t->started_wall_ns);
         t->state.targets = t->names;
         t->state.n_targets = t->n;
-        t->state.rss_bytes = procfs_own_rss();
-        t->state.has_rss_bytes = t->state.rss_bytes > 0;
-        t->state.has_requests = t->state.has_bad_requests = true;
-        t->state.requests = stats->requests;
-        t->state.has_subscribers_disconnected = stats->clients.disconnected > 0;
-        t->state.subscribers_disconnected = stats->clients.disconnected;
-        t->state.bad_requests = stats->bad_requests;
-        t->state.has_paced_requests = stats->paced_requests > 0;
-        t->state.paced_requests = stats->paced_requests;
+        if (rss_bytes)
+                PUT(&t->state, rss_bytes, rss_bytes);
         t->state.before = t->options.before;
-        fill_connections(t, stats);
+        fill_connections(t, bus_stats(t->bus));
 
         daemon_loop_fill(&t->loop, &t->state);
         if (t->options.checkpoints && checkpoint_store_trouble(t->options.checkpoints, &t->checkpoint_trouble)) {
                 t->state.checkpoint_failure = t->checkpoint_trouble.why;
-                t->state.has_checkpoint_failure_wall_ns = true;
-                t->state.checkpoint_failure_wall_ns = t->checkpoint_trouble.since_wall_ns;
+                PUT(&t->state, checkpoint_failure_wall_ns, t->checkpoint_trouble.since_wall_ns);
         }
         if (t->options.fill_state)
                 t->options.fill_state(t->options.fill_ctx, &t->state);
 
         hw__update__init(&t->update);
-        t->update.has_epoch = t->update.has_sequence = t->update.has_published_wall_ns = true;
-        t->update.epoch = t->epoch;
-        t->update.sequence = t->sequence;
+        PUT(&t->update, epoch, t->epoch);
+        PUT(&t->update, sequence, t->sequence);
+        PUT(&t->update, published_wall_ns, clock_wall_ns());
         t->update.target = (char *)"";
-        t->update.published_wall_ns = clock_wall_ns();
         t->update.body_case = HW__UPDATE__BODY_DAEMON;
         t->update.daemon = &t->state;
         return &t->update;
@@ -138,40 +133,6 @@ static void remove_at(struct targets *t, size_t i)
                 t->beat_at--;
 }
 
-/* The kept target that ended first; SIZE_MAX when no more than `most` are kept. */
-static size_t one_too_many(const struct targets *t)
-{
-        size_t oldest = SIZE_MAX, kept = 0;
-
-        for (size_t i = 0; i < t->n; i++) {
-                if (!pipeline_is_kept(t->pipelines[i]))
-                        continue;
-                kept++;
-                if (oldest == SIZE_MAX ||
-                    pipeline_ended_wall_ns(t->pipelines[i]) < pipeline_ended_wall_ns(t->pipelines[oldest]))
-                        oldest = i;
-        }
-        return kept > t->options.keep.most ? oldest : SIZE_MAX;
-}
-
-static void remove_ended(struct targets *t, uint64_t wall_ns)
-{
-        size_t oldest;
-
-        for (size_t i = t->n; i-- > 0;) {
-                struct pipeline *p = t->pipelines[i];
-                const bool over = pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_may_return(p);
-                if (over && !pipeline_is_worth_keeping(p))
-                        remove_at(t, i);
-                else if (over)
-                        pipeline_keep(p);
-                else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
-                        remove_at(t, i);
-        }
-        while ((oldest = one_too_many(t)) != SIZE_MAX)
-                remove_at(t, oldest);
-}
-
 #define KEEP_OF_ONE 4u /* previous runs of one name: a program that restarts in a loop must not push out others' */
 
 static bool is_run_before(const struct pipeline *p, const char *name)
@@ -182,23 +143,38 @@ static bool is_run_before(const struct pipeline *p, const char *name)
         return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
 }
 
-/* Removes the previous runs of that name that ended first until there is room for one more. */
-static void forget_oldest_of(struct targets *t, const char *name)
+/* Removes kept targets, those that ended first, down to `most`: all of them, or with `name` the previous runs of it. */
+static void remove_oldest(struct targets *t, const char *name, size_t most)
 {
-        for (size_t kept = KEEP_OF_ONE; kept >= KEEP_OF_ONE;) {
+        for (size_t kept = most + 1; kept > most;) {
                 size_t oldest = 0;
 
                 kept = 0;
                 for (size_t i = 0; i < t->n; i++) {
-                        if (!is_run_before(t->pipelines[i], name))
+                        const struct pipeline *p = t->pipelines[i];
+                        if (name ? !is_run_before(p, name) : !pipeline_is_kept(p))
                                 continue;
-                        if (kept++ == 0 ||
-                            pipeline_ended_wall_ns(t->pipelines[i]) < pipeline_ended_wall_ns(t->pipelines[oldest]))
+                        if (kept++ == 0 || pipeline_ended_wall_ns(p) < pipeline_ended_wall_ns(t->pipelines[oldest]))
                                 oldest = i;
                 }
-                if (kept >= KEEP_OF_ONE)
+                if (kept > most)
                         remove_at(t, oldest);
         }
+}
+
+static void remove_ended(struct targets *t, uint64_t wall_ns)
+{
+        for (size_t i = t->n; i-- > 0;) {
+                struct pipeline *p = t->pipelines[i];
+                const bool over = pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_may_return(p);
+                if (over && !pipeline_is_worth_keeping(p))
+                        remove_at(t, i);
+                else if (over)
+                        pipeline_keep(p);
+                else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
+                        remove_at(t, i);
+        }
+        remove_oldest(t, NULL, t->options.keep.most);
 }
 
 /* NAME~N; of a long name the beginning. */
@@ -217,7 +193,7 @@ static bool free_name_aside(struct targets *t, const char *name, char ret_aside[
         unsigned n = 1;
         bool good = true;
 
-        forget_oldest_of(t, name);
+        remove_oldest(t, name, KEEP_OF_ONE - 1);
         for (name_aside(from, name, n); targets_find(t, from); name_aside(from, name, n))
                 n++;
         for (; good && n > 1; n--) {
