@@ -502,12 +502,6 @@ static bool open_directory(const char *path, int *ret_lock, struct error *error)
         return good;
 }
 
-static bool start_thread(struct recorder *r)
-{
-        r->started = thread_create_masked(&r->thread, write_all, r) == 0;
-        return r->started;
-}
-
 struct recorder *recorder_new(const struct recorder_options *options, struct error *error)
 {
         struct recorder *r;
@@ -530,7 +524,8 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
         jobs_init(&r->jobs);
         pause_init(&r->pause, r->directory);
         r->packer = frame_packer_new();
-        if (!r->packer || !start_thread(r)) {
+        r->started = r->packer && thread_create_masked(&r->thread, write_all, r) == 0;
+        if (!r->started) {
                 error_set(error, "the recorder cannot start its thread: out of memory");
                 recorder_destroy(&r);
         }

@@ -85,16 +85,6 @@ static double evaluate_for(const struct alerts *a, const struct rule *rule, cons
         return isnan(holds) ? holds : holds == 0;
 }
 
-/* A new alert at place i of the list; NULL when it is left out. */
-static struct alert *begin_alert(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
-{
-        struct alert *alert = alerts_insert(a, i, rule, band);
-
-        if (!alert)
-                a->left_out[rule->of_target]++;
-        return alert;
-}
-
 /* The judging of a moment: it walks through the rules and, beside them, through the list, which is in their order. */
 struct walk {
         struct alerts *a;
@@ -135,11 +125,13 @@ static void judge_one(struct walk *w, uint32_t band, uint64_t *still_ns)
         if (!alert) {
                 if (holds != 1)
                         return;
-                alert = begin_alert(a, w->place, rule, band);
-                if (!alert && still_ns)
-                        *still_ns = 0; /* counted as left out at each moment */
-                if (!alert)
+                alert = alerts_insert(a, w->place, rule, band);
+                if (!alert) {
+                        a->left_out[rule->of_target]++;
+                        if (still_ns)
+                                *still_ns = 0; /* counted as left out at each moment */
                         return;
+                }
                 alert->state.judged_ns = clock_of(rule, w->at);
         }
         alert->holds = holds;

@@ -49,7 +49,7 @@ struct tracker *tracker_new(const struct tracker_config *config)
         return t;
 }
 
-static void forget_run(struct tracker *t)
+void tracker_begin_run(struct tracker *t)
 {
         for (unsigned i = 0; i < SERIES_COUNT; i++) {
                 if (t->series[i]) {
@@ -75,7 +75,7 @@ void tracker_destroy(struct tracker **t)
 {
         if (!*t)
                 return;
-        forget_run(*t);
+        tracker_begin_run(*t);
         free(*t);
         *t = NULL;
 }
@@ -89,11 +89,6 @@ void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx)
 {
         t->tick = tick;
         t->tick_ctx = ctx;
-}
-
-void tracker_begin_run(struct tracker *t)
-{
-        forget_run(t);
 }
 
 void tracker_set_local(struct tracker *t, bool local)

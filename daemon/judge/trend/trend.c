@@ -52,8 +52,7 @@ static void empty_minute(struct trend_open_minute *m)
         *m = (struct trend_open_minute){ .floor = NAN };
 }
 
-/* Forgets all samples, keeps the counters. */
-static void start_over(struct trend *t)
+void trend_done(struct trend *t)
 {
         ladder_done(&t->ladder);
         t->rare = (struct rare){ .n = 0 };
@@ -74,12 +73,7 @@ void trend_init(struct trend *t, const struct trend_config *config)
         assert(trend_config_valid(config));
         *t = (struct trend){ .config = *config };
         windows_init(&t->windows, leak_after_minutes(config));
-        start_over(t);
-}
-
-void trend_done(struct trend *t)
-{
-        start_over(t);
+        trend_done(t);
 }
 
 size_t trend_held(const struct trend *t)
@@ -498,7 +492,7 @@ static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
                 return 0;
         if (now - open <= LADDER_MINUTES)
                 return now - open;
-        start_over(t);
+        trend_done(t);
         t->jumps++;
         return 0;
 }

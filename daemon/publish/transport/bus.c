@@ -512,12 +512,6 @@ static bool listen_keyed(struct bus *bus, const char *listen, struct error *erro
         return true;
 }
 
-static bool open_loop(struct bus *bus, struct event_base *base)
-{
-        bus->request_loop = zloop_new(base, front_requests(bus->front), on_request, bus);
-        return bus->request_loop;
-}
-
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
                     struct error *error)
 {
@@ -537,7 +531,8 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
             !listen_at(bus, DOOR_REQUEST, &bus->request_endpoint, options->request_endpoint, error) ||
             (options->listen && !listen_keyed(bus, options->listen, error)))
                 goto failed;
-        if (open_loop(bus, base) && front_start(bus->front))
+        bus->request_loop = zloop_new(base, front_requests(bus->front), on_request, bus);
+        if (bus->request_loop && front_start(bus->front))
                 return bus;
 no_memory:
         error_set(error, "no memory or descriptors left for the daemon's sockets");

@@ -242,12 +242,6 @@ void checkpoint_store_set_aside(const struct checkpoint_store *s)
 
 /* ------------------------------------------------------------------- whole */
 
-static bool start_thread(struct checkpoint_store *s)
-{
-        s->started = thread_create_masked(&s->thread, write_all, s) == 0;
-        return s->started;
-}
-
 /*
  * Two daemons in one directory would use each other's checkpoints as their own. False: another one has it. *ret is the
  * lock, or -1 where there can be none.
@@ -291,7 +285,8 @@ struct checkpoint_store *checkpoint_store_new(const char *directory, struct erro
         snprintf(s->directory, sizeof(s->directory), "%s", directory);
         pthread_mutex_init(&s->lock, NULL);
         pthread_cond_init(&s->more, NULL);
-        if (!start_thread(s)) {
+        s->started = thread_create_masked(&s->thread, write_all, s) == 0;
+        if (!s->started) {
                 error_set(error, "the thread that writes checkpoints cannot be started: out of memory");
                 checkpoint_store_destroy(&s);
         }

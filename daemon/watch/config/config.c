@@ -58,13 +58,6 @@ bool config_add_rules(struct config *c, const char *path, struct error *error)
         return true;
 }
 
-static bool add_rules(struct config *c, const char *path)
-{
-        struct error error;
-
-        return config_add_rules(c, path, &error) || refuse_option(error.text);
-}
-
 /* ----------------------------------------------------------------- options */
 
 /* What is parsed into; the words are borrowed from argv. */
@@ -254,9 +247,11 @@ static const struct command command_heapwatchd = {
 /* With a task about rules the arguments are rule files (or files of tests). */
 static bool parse_rule_files(struct config *c, const struct arguments *a)
 {
+        struct error error;
+
         for (size_t i = 0; i < a->n_words; i++)
-                if (!add_rules(c, a->words[i]))
-                        return false;
+                if (!config_add_rules(c, a->words[i], &error))
+                        return refuse_option(error.text);
         if (c->n_rules == 0 && c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES)
                 return refuse_option("which file? expected FILE...");
         return true;

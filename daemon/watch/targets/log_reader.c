@@ -267,12 +267,6 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
         return r->pipeline != NULL;
 }
 
-static bool open_log(struct log_reader *r, struct error *error)
-{
-        r->file = log_file_open(path_of(r), error);
-        return r->file && open_pipeline(r, error);
-}
-
 /* Nothing more of the log is read; `unread`: because of that, NULL: it is over. 0, or the sink's error. */
 static int finish_log(struct log_reader *r, const char *unread)
 {
@@ -298,7 +292,8 @@ static int read_piece(struct log_reader *r)
         int status = 0;
 
         if (!r->pipeline) {
-                if (!open_log(r, &error)) {
+                r->file = log_file_open(path_of(r), &error);
+                if (!r->file || !open_pipeline(r, &error)) {
                         note_failure(r, error.text);
                         close_log(r);
                 }

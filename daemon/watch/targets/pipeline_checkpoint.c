@@ -112,19 +112,6 @@ static void restore_state(struct pipeline *p, const struct kept *k)
                 recording_recall(p->recording, k->recorded_as, k->recorded, k->recorded_counts);
 }
 
-/* A run set aside (run_before.c) is no longer read or judged. */
-static void leave_out(struct pipeline *p, const struct kept *k)
-{
-        if (!k->has_decoder)
-                hw_eventlog_destroy(&p->decoder);
-        if (k->has_alerting || !p->alerting)
-                return;
-        if (k->kept) {
-                alerting_destroy(&p->alerting);
-                pipeline_wire(p);
-        }
-}
-
 static bool is_sound(const struct kept *k)
 {
         return k->damages.n <= LIMIT_DAMAGES && k->life < LIFE_STATES && k->life != LIFE_ENDING &&
@@ -231,8 +218,12 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
         image_struct(&im, &k, IMAGE_TYPE(kept));
         if (!is_sound(&k))
                 image_refuse(&im, "numbers in it contradict each other");
-        if (image_fine(&im))
-                leave_out(p, &k);
+        if (image_fine(&im) && !k.has_decoder) /* a run set aside (run_before.c) is no longer read or judged */
+                hw_eventlog_destroy(&p->decoder);
+        if (image_fine(&im) && k.kept && !k.has_alerting) {
+                alerting_destroy(&p->alerting);
+                pipeline_wire(p);
+        }
         image_stages(&im, p, k.has_alerting);
         if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != im.n)
                 image_refuse(&im, "there is more after its end");
