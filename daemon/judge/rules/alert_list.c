@@ -202,11 +202,6 @@ void alert_list_done(struct alert_list *l)
         *l = (struct alert_list){ .n = 0 };
 }
 
-bool alert_list_is_of(const struct alert_list *l, size_t i, const struct rule *rule)
-{
-        return i < l->n && l->items[i]->rule == rule;
-}
-
 static size_t rule_index(const struct ruleset *rules, const struct rule *rule)
 {
         size_t i = 0;

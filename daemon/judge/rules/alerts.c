@@ -102,7 +102,9 @@ static const struct rule *rule_of(const struct walk *w)
 /* The next alert, if it is of the rule; else NULL. */
 static struct alert *next_of_rule(const struct walk *w)
 {
-        return alert_list_is_of(&w->a->list, w->place, rule_of(w)) ? w->a->list.items[w->place] : NULL;
+        const struct alert_list *l = &w->a->list;
+
+        return w->place < l->n && l->items[w->place]->rule == rule_of(w) ? l->items[w->place] : NULL;
 }
 
 /* The rule's alert of this band, 0 for that of a rule that is not over bands; NULL: there is none. */

@@ -33,9 +33,6 @@ void alert_free(struct alert *alert);
 void alert_list_remove(struct alert_list *l, size_t i);
 void alert_list_done(struct alert_list *l);
 
-/* Whether there is an alert of this rule at place i. */
-bool alert_list_is_of(const struct alert_list *l, size_t i, const struct rule *rule);
-
 /* Sorts by the order of these rules, which all alerts must be of; within a rule the order is kept. */
 void alert_list_sort(struct alert_list *l, const struct ruleset *rules);
 

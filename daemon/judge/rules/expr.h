@@ -84,18 +84,16 @@ bool expr_print(const struct expr *e, char *out, size_t size);
 /* The same in plain words: "the slope of live bytes over 10m is above 1MiB/min". */
 bool expr_explain(const struct expr *e, char *out, size_t size);
 
-/* operators.c: names and precedence of the operators, for parser and printer. */
-
 /* From loosest to tightest. */
 enum level { LEVEL_OR = 1, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_SIGN, LEVEL_PRIMARY };
 
-/* "or", "<=" ... */
-const char *operator_name(enum operator op);
+/* operators.c: for parser and printer. */
+struct operator_text {
+        const char *name, *words; /* "<=", "is at most" */
+        enum level level;
+};
 
-/* The same in words: "is above". */
-const char *operator_words(enum operator op);
-
-enum level operator_level(enum operator op);
+extern const struct operator_text operators[OPERATORS];
 
 static inline bool operator_is_logical(enum operator op)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/judge/rules/expr.h"
 
-static const struct {
-        const char *name, *words;
-        enum level level;
-} operators[OPERATORS] = {
+const struct operator_text operators[OPERATORS] = {
         [OP_OR] = { "or", "or", LEVEL_OR },
         [OP_AND] = { "and", "and", LEVEL_AND },
         [OP_UNLESS] = { "unless", "unless", LEVEL_AND },
@@ -19,21 +16,6 @@ static const struct {
         [OP_MULTIPLY] = { "*", "times", LEVEL_MULTIPLY },
         [OP_DIVIDE] = { "/", "divided by", LEVEL_MULTIPLY },
 };
-
-const char *operator_name(enum operator op)
-{
-        return operators[op].name;
-}
-
-const char *operator_words(enum operator op)
-{
-        return operators[op].words;
-}
-
-enum level operator_level(enum operator op)
-{
-        return operators[op].level;
-}
 
 enum level node_level(const struct node *n)
 {

@@ -73,7 +73,7 @@ static const struct node *report_mismatch(struct parser *p, enum operator op, ui
 {
         char left[TYPE_NAME_MAX], right[TYPE_NAME_MAX];
 
-        return FAIL(p, column, operator_name(op), operator_is_comparison(op) ? " compares " : " combines ",
+        return FAIL(p, column, operators[op].name, operator_is_comparison(op) ? " compares " : " combines ",
                     type_name(a, left), " with ", type_name(b, right),
                     "; expected the same on both sides (numbers take units: 100MiB, 30s, 5%, 2/min)");
 }
@@ -88,12 +88,12 @@ static bool binary_type(struct parser *p, const struct node *n, struct type *ret
                 *ret = TYPE_BOOLEAN;
                 if (a.boolean && b.boolean)
                         return true;
-                return REFUSE(p, (a.boolean ? n->right : n->left)->column, operator_name(n->op),
+                return REFUSE(p, (a.boolean ? n->right : n->left)->column, operators[n->op].name,
                               " combines conditions, but this is ", type_name(a.boolean ? b : a, name),
                               "; expected a condition, such as live > 1GiB");
         }
         if (a.boolean || b.boolean)
-                return REFUSE(p, (a.boolean ? n->left : n->right)->column, operator_name(n->op),
+                return REFUSE(p, (a.boolean ? n->left : n->right)->column, operators[n->op].name,
                               " has a condition on one side; expected a number");
         if (n->op == OP_MULTIPLY || n->op == OP_DIVIDE) {
                 if ((n->op == OP_MULTIPLY ? type_multiply : type_divide)(a, b, ret))
@@ -128,7 +128,7 @@ static const struct node *make_binary(struct parser *p, enum operator op, uint32
 static enum operator operator_at(const struct parser *p, enum level level)
 {
         for (unsigned op = 0; op < OPERATORS; op++)
-                if (operator_level(op) == level && lexer_is(&p->lexer, operator_name(op)))
+                if (operators[op].level == level && lexer_is(&p->lexer, operators[op].name))
                         return op;
         return OPERATORS;
 }

@@ -109,11 +109,11 @@ static void print_node(struct printer *p, const struct node *n, enum level least
                 print_node(p, n->left, LEVEL_SIGN);
                 break;
         case NODE_BINARY: {
-                enum level level = operator_level(n->op);
+                enum level level = operators[n->op].level;
                 /* Comparisons do not chain: both sides are sums. */
                 print_node(p, n->left, level == LEVEL_COMPARE ? LEVEL_ADD : level);
                 put_text(p, " ");
-                put_text(p, p->words ? operator_words(n->op) : operator_name(n->op));
+                put_text(p, p->words ? operators[n->op].words : operators[n->op].name);
                 put_text(p, " ");
                 print_node(p, n->right, level + 1);
         } break;
