@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/cli/signals.h"
@@ -113,8 +114,9 @@ bool query_archive_has(const struct query_table *t)
 
 bool query_archive_is(const char *what)
 {
-        int fd = open(what, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe gives nothing so, and nothing is taken */
         char start[sizeof(MAGIC)];
+        struct stat st; /* opening a pipe would disturb who writes into it */
+        int fd = stat(what, &st) == 0 && S_ISREG(st.st_mode) ? open(what, O_RDONLY | O_CLOEXEC) : -1;
         const bool is_file = fd >= 0 && pread(fd, start, sizeof(start), 0) == (ssize_t)sizeof(start);
 
         close_fd(&fd);
