@@ -99,6 +99,7 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
 {
         sqlite3_stmt *statement = NULL, *more = NULL;
         const char *rest = NULL;
+        struct error error;
 
         *ret_status = EXIT_USAGE;
         q->unbounded = compares_rowids(q->db, sql);
@@ -111,8 +112,13 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
                 return NULL;
         }
         if (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) == SQLITE_OK && !more) {
-                *ret_status = EXIT_OK;
-                return statement;
+                if (query_check_sources(q, &error)) {
+                        *ret_status = EXIT_OK;
+                        return statement;
+                }
+                *ret_status = command_error(c, "%s", error.text);
+                (void)sqlite3_finalize(statement);
+                return NULL;
         }
         *ret_status = command_usage_error(c, "expected one query; there is more after its ';'");
         (void)sqlite3_finalize(more);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "client/cli/absent.h"
 #include "client/cli/signals.h"
@@ -716,21 +718,29 @@ static int check_clock(void *ctx)
         return is_over(ctx);
 }
 
+/* A statement reads a table: of one source, or of all of them, of which it may leave out some. */
+static void mark_read(struct query *q, const char *schema, const char *table)
+{
+        for (size_t i = 0; i < q->n; i++)
+                q->sources[i].is_read |= !strcmp(schema, q->sources[i].name);
+        for (unsigned i = 0; q->n == 1 && i < n_query_tables; i++)
+                q->sources[0].is_read |= !strcmp(table, query_tables[i].name);
+}
+
 static int authorize_action(void *ctx, int action, const char *first, const char *second, const char *schema,
                             const char *trigger)
 {
-        (void)ctx;
-        (void)schema;
         (void)trigger;
         switch (action) {
-        case SQLITE_SELECT:
         case SQLITE_READ:
+                mark_read(ctx, schema ? schema : "", first);
+                return SQLITE_OK;
+        case SQLITE_SELECT:
         case SQLITE_RECURSIVE:
                 return SQLITE_OK;
         case SQLITE_FUNCTION:
                 return second && !sqlite3_stricmp(second, "load_extension") ? SQLITE_DENY : SQLITE_OK;
         default:
-                (void)first;
                 return SQLITE_DENY;
         }
 }
@@ -753,12 +763,60 @@ bool query_open(struct query *q, struct error *error)
         if (good && q->n > 1)
                 good = run_sql(q, diff_view(q), error);
         sqlite3_progress_handler(q->db, CHECK_EVERY, check_clock, q);
-        return good &&
-               (sqlite3_set_authorizer(q->db, authorize_action, NULL) == SQLITE_OK || error_set(error, "SQLite"));
+        return good && (sqlite3_set_authorizer(q->db, authorize_action, q) == SQLITE_OK || error_set(error, "SQLite"));
 }
 
 void query_close(struct query *q)
 {
         (void)sqlite3_close(q->db);
         q->db = NULL;
+}
+
+/* --------------------------------------------------------------------- sources */
+
+/* As far as its run begins, or its first mistake. */
+static bool check_log(struct query *q, const struct query_source *s, struct error *error)
+{
+        const struct update_wish wish = { .unjudged = true };
+        enum feed_event event = FEED_NOTHING;
+        const Hw__Update *update;
+        struct stat st;
+
+        if (stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+                return true; /* what is read of a pipe is gone */
+        struct feed *feed = feed_files_wanted(&s->what, 1, NULL, &wish, error);
+        while (feed && (event == FEED_NOTHING || (event == FEED_UPDATE && !update->run)) && !is_over(q))
+                event = feed_next(feed, STEP_MS, &update);
+        const bool good = feed && (event != FEED_FAILED || error_set(error, "%s", feed_error(feed)));
+        feed_close(&feed);
+        return good;
+}
+
+/* The daemon has it, or there is such an archive. */
+static bool check_runs(struct query *q, const struct query_source *s, struct error *error)
+{
+        char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".runs LIMIT 1", s->name);
+        const bool good = sql && sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+
+        sqlite3_free(sql);
+        return good || error_set(error, "%s", sqlite3_errmsg(q->db));
+}
+
+bool query_check_sources(struct query *q, struct error *error)
+{
+        bool good = true;
+
+        for (size_t i = 0; good && i < q->n; i++) {
+                const struct query_source *s = &q->sources[i];
+
+                if (s->is_read)
+                        continue;
+                if (s->kind == QUERY_LOG)
+                        good = check_log(q, s, error);
+                else if (s->kind == QUERY_GRAPH)
+                        good = access(s->what, R_OK) == 0 || error_set(error, "%s: %s", s->what, strerror(errno));
+                else
+                        good = check_runs(q, s, error);
+        }
+        return good;
 }

@@ -29,6 +29,7 @@ struct query_source {
         const char *what;        /* as typed */
         const char *db;          /* of runs in an archive: its file; NULL: the default */
         struct selection chosen; /* that alone, of a log or a live target */
+        bool is_read;            /* by the statement that was prepared last */
         bool is_warned;          /* that a table of all sources has nothing of it */
 };
 
@@ -46,6 +47,9 @@ struct query {
 /* Makes the tables and views. `sources` are borrowed. False with a message; query_close in any case. */
 bool query_open(struct query *q, struct error *error);
 void query_close(struct query *q);
+
+/* Whether each source can be read that the statement, as far as it comes, may not read. False with a sentence. */
+bool query_check_sources(struct query *q, struct error *error);
 
 /* SQL of the views, and of their names and what they are for, until a NULL. */
 struct query_view {
