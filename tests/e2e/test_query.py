@@ -213,6 +213,21 @@ def test_the_document_has_what_is_printed():
     assert done.returncode == 0, done.stderr
 
 
+def test_examples_of_the_manual_can_be_pasted(tmp_path):
+    """Each as it stands there, in a shell; a live target is a log here, which does not change."""
+    for name, log in {"run": LEAKY, "before": OLDER, "after": LEAKY}.items():
+        (tmp_path / f"{name}.eventlog").symlink_to(log)
+    blocks = "\n".join(re.findall(r"^```\n(.*?)^```", (ROOT / "docs" / "QUERY.md").read_text(), re.S | re.M))
+    commands = re.split(r"^(?=heapwatch query)", blocks, flags=re.M)[1:]
+    for command in commands:
+        command = re.sub(r" api( |$)", " after.eventlog ", command, flags=re.M).replace(" --every 2s", "")
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{BUILD.resolve()}:{os.environ['PATH']}"})
+        asks_nothing = re.match(r"heapwatch query run\.eventlog ", command)
+        assert done.returncode == (2 if asks_nothing else 0) and (asks_nothing or done.stdout or " -o " in command or "deploy v42" in command), (command, done)
+    assert len(commands) >= 14
+
+
 def test_a_database_has_real_tables(tmp_path):
     assert ask("SELECT name, time, bytes, bytes FROM bands", LEAKY, "-o", tmp_path / "x.sqlite", form="table") == ""
     with sqlite3.connect(tmp_path / "x.sqlite") as db:
@@ -353,6 +368,12 @@ def test_formats_agree():
     assert ask(sql, LEAKY, form="markdown").splitlines()[2].startswith(f"| {rows[0]['name']} | ")
     assert ask("SELECT '=1+1' AS a", LEAKY, form="csv").splitlines()[1] == "\"'=1+1\""
     assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
+    values = {"great": (1 << 63) - 1, "small": -(1 << 63), "none": None, "tenth": 0.1, "text": 'a,"b"', "empty": "", "lines": "a\nb"}
+    sql = "SELECT %s" % ", ".join(f"{'NULL' if v is None else v if not isinstance(v, str) else chr(39) + v + chr(39)} AS {k}" for k, v in values.items())
+    sql = sql.replace(str(-(1 << 63)), "(-9223372036854775807 - 1)")
+    assert ask(sql, LEAKY) == [values] == [json.loads(ask(sql, LEAKY, form="ndjson"))] and isinstance(ask(sql, LEAKY)[0]["great"], int)
+    row, = csv.DictReader(io.StringIO(ask(sql, LEAKY, form="csv")))
+    assert row == {k: "" if v is None else str(v).replace("\n", "\\n") for k, v in values.items()}, "a line end is written as in C"
     odd = 'SELECT 1 AS "a""b\n"'
     assert ask(odd, LEAKY) == [{'a"b\n': 1}] == json.loads(f"[{ask(odd, LEAKY, form='ndjson')}]")
     assert ask(odd, LEAKY, form="csv").splitlines() == ['"a""b\\n"', "1"]
