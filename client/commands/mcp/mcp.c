@@ -25,8 +25,7 @@
 #define CALLS_MAX      32u /* that are not answered */
 #define AT_WORK_MAX    4u  /* of them; the others wait */
 
-/* JSON-RPC 2.0 */
-enum { NOT_JSON = -32700, NO_REQUEST = -32600, NO_METHOD = -32601, BAD_PARAMS = -32602, BUSY = -32000 };
+enum { NOT_JSON = -32700, NO_REQUEST = -32600, NO_METHOD = -32601, BAD_PARAMS = -32602, BUSY = -32000 }; /* JSON-RPC */
 
 struct mcp {
         const char *endpoint; /* kept by endpoints_words */

@@ -18,7 +18,9 @@
 #define TEXT_MAX         16384u
 #define ROWS_DEFAULT     200
 #define OUTPUT_BYTES_MAX ((size_t)256 << 10)
-#define NOTHING          "there is none: the command has printed nothing"
+#define NOTHING          "nothing was found: the command printed no row"
+#define ROWS_CUT         "cut here: there are more rows; bound the query, or ask for more by `rows`"
+#define BYTES_CUT        "cut here, at 256 KiB: there is more; ask for less at a time"
 #define CALL_NS          (45 * NS_PER_S) /* the SDKs give up after 60 s */
 
 enum argument_type {
@@ -73,7 +75,7 @@ static const struct tool tools[] = {
           .text = "Why closures of a type are kept: the shortest paths of types from them to the roots (top-level "
                   "values, threads, stable pointers), with shares. Reads the whole heap: seconds for a large one.",
           .command = { "why", "--format", "json", "--max-pause", "250ms", "--time", "30s" },
-          .arguments = { { "target", PROCESS " or heap graph", NULL, ARGUMENT_PLACE, true, 0 },
+          .arguments = { { "target", "the path of a heap graph, or " PROCESS, NULL, ARGUMENT_PLACE, true, 0 },
                          { "band", "a type, or part of its name; default: what grows most", NULL, ARGUMENT_BAND, false,
                            0 },
                          { "top", "paths shown", "--top", ARGUMENT_COUNT, false, 1000 } } },
@@ -88,7 +90,7 @@ static const struct tool tools[] = {
           .is_offline = true,
           .arguments = { { "baseline", "a finished eventlog, or TARGET@WHEN of the archive", NULL, ARGUMENT_PLACE, true,
                            0 },
-                         { "new", "likewise", NULL, ARGUMENT_PLACE, true, 0 },
+                         { "new", "the other one: a finished eventlog, or TARGET@WHEN", NULL, ARGUMENT_PLACE, true, 0 },
                          { "rows", "bands shown", "--rows", ARGUMENT_COUNT, false, 1000 } } },
         { .name = "query",
           .text = "One SELECT of SQLite over virtual tables of logs and live targets, an object a row. "
@@ -200,8 +202,18 @@ static bool add_argument(struct making *m, const struct argument *a, const json_
 /* The words of the command; they point into the arguments. */
 static bool make_words(struct making *m, const struct tool *t, const json_t *arguments)
 {
-        size_t n_known = 0;
+        const char *name;
+        json_t *given;
 
+        json_object_foreach((json_t *)arguments, name, given)
+        {
+                const struct argument *a = t->arguments;
+
+                while (a->name && strcmp(a->name, name) != 0)
+                        a++;
+                if (!a->name)
+                        return error_set(m->error, "%s has no argument '%.40s'; tools/list has all", t->name, name);
+        }
         m->words[m->n++] = "heapwatch";
         for (size_t i = 0; i < ARRAY_SIZE(t->command) && t->command[i]; i++)
                 m->words[m->n++] = t->command[i];
@@ -213,10 +225,7 @@ static bool make_words(struct making *m, const struct tool *t, const json_t *arg
                         m->rows_max = ROWS_DEFAULT;
                 if (value && !add_argument(m, a, value))
                         return false;
-                n_known += value != NULL;
         }
-        if (n_known < json_object_size(arguments))
-                return error_set(m->error, "%s has no such argument; tools/list has all", t->name);
         if (!t->is_offline && (m->n_here == 0 || m->n_here < m->n_places))
                 m->n += endpoints_words(m->words + m->n);
         m->words[m->n++] = "--";
@@ -241,7 +250,7 @@ json_t *tools_call(const char *name, const json_t *arguments, const atomic_bool 
         const struct tool *t = NULL;
         struct making m = { .error = error };
         struct own_output o = { .n = 0 };
-        char cut[96], said[ERROR_TEXT_MAX];
+        char said[ERROR_TEXT_MAX];
 
         for (size_t i = 0; i < ARRAY_SIZE(tools) && !t; i++)
                 if (!strcmp(name, tools[i].name))
@@ -263,7 +272,7 @@ json_t *tools_call(const char *name, const json_t *arguments, const atomic_bool 
         if (good && o.said[0])
                 add_content(content, o.said, strlen(o.said));
         if (good && o.is_cut) {
-                (void)snprintf(cut, sizeof(cut), "cut after %zu bytes: there is more; ask for less of it", o.n);
+                const char *cut = m.rows_max && o.lines == m.rows_max ? ROWS_CUT : BYTES_CUT;
                 add_content(content, cut, strlen(cut));
         }
         free(o.text);
