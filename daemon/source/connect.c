@@ -215,7 +215,10 @@ static bool connect_send(struct source *s, const void *bytes, size_t n, struct e
         struct connection *c = (struct connection *)s;
 
         if (s->state != SOURCE_OPEN || c->fd < 0)
-                return error_set(error, "there is no connection to %s now", name_of(c));
+                return error_set(error,
+                                 "%s is not connected: its program has ended, or is not there yet; send it once the "
+                                 "target runs",
+                                 name_of(c));
         const ssize_t sent = send(c->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent == (ssize_t)n)
                 return true;

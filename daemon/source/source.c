@@ -70,8 +70,8 @@ bool source_send(struct source *s, const void *bytes, size_t n, struct error *er
 {
         if (!s->medium->send)
                 return error_set(error,
-                                 "%s takes no commands: that can only a connection to the program, unix:PATH or "
-                                 "tcp:HOST:PORT",
+                                 "%s takes no commands: only a program that serves its log by eventlog-socket does, "
+                                 "as unix:PATH or tcp:HOST:PORT",
                                  s->uri.text);
         return s->medium->send(s, bytes, n, error);
 }

@@ -22,7 +22,8 @@
 
 struct effect_kind {
         Hw__Kind kind;
-        const char *what; /* "a census was" */
+        const char *what;  /* "a census was" */
+        const char *needs; /* of the program, beside a library that knows the command */
         uint64_t (*count)(const Hw__Update *u);
 };
 
@@ -84,13 +85,16 @@ static uint64_t count_notes(const Hw__Update *u)
 }
 
 static const struct effect_kind effects[EFFECT_NONE] = {
-        [EFFECT_CENSUS] = { HW__KIND__KIND_CENSUS, "census", count_censuses },
-        [EFFECT_TICKS] = { HW__KIND__KIND_PROFILE, "sample", count_ticks },
-        [EFFECT_THREADS] = { HW__KIND__KIND_SCHED, "event of a thread", count_threads },
-        [EFFECT_COLLECTIONS] = { HW__KIND__KIND_GC, "collection", count_collections },
-        [EFFECT_CYCLES] = { HW__KIND__KIND_GC, "cycle of the nonmoving collector", count_cycles },
-        [EFFECT_SPARKS] = { HW__KIND__KIND_SCHED, "spark", count_sparks },
-        [EFFECT_NOTES] = { HW__KIND__KIND_NOTE, "marker or message", count_notes },
+        [EFFECT_CENSUS] = { HW__KIND__KIND_CENSUS, "census", "a heap profile, such as +RTS -hT", count_censuses },
+        [EFFECT_TICKS] = { HW__KIND__KIND_PROFILE, "sample", "+RTS -p, or for stack-samples ghc-stack-profiler",
+                           count_ticks },
+        [EFFECT_THREADS] = { HW__KIND__KIND_SCHED, "event of a thread", "GHC 10", count_threads },
+        [EFFECT_COLLECTIONS] = { HW__KIND__KIND_GC, "collection", "GHC 10", count_collections },
+        [EFFECT_CYCLES] = { HW__KIND__KIND_GC, "cycle of the nonmoving collector", "GHC 10, and +RTS -xn",
+                            count_cycles },
+        [EFFECT_SPARKS] = { HW__KIND__KIND_SCHED, "spark", "GHC 10, and sparks", count_sparks },
+        [EFFECT_NOTES] = { HW__KIND__KIND_NOTE, "marker or message", "GHC 10, and messages that it writes",
+                           count_notes },
 };
 
 static void on_state(void *ctx, const Hw__Reply *reply)
@@ -165,9 +169,9 @@ static bool see_start(const char *endpoint, const char *target, const char *comm
                 (void)snprintf(ret, size, "%s: a %s of %s was seen %s later", command, c->of->what, target, text);
         else
                 (void)snprintf(ret, size,
-                               "%s: sent to %s, no %s was seen within %s: the program may lack what it needs, or its "
-                               "eventlog-socket the flag control",
-                               command, target, c->of->what, text);
+                               "%s: sent to %s, but no %s was seen within %s: it needs %s, and an eventlog-socket that "
+                               "was built with the flag control",
+                               command, target, c->of->what, text, c->of->needs);
         return true;
 }
 
@@ -186,9 +190,12 @@ static bool see_end(const char *endpoint, const char *target, const char *comman
         *ret_seen = c->n == then && then > at_first;
         (void)hw_duration_text(text, sizeof(text), (double)took_ms * 1e6);
         (void)snprintf(ret, size,
-                       c->n > then ? "%s: sent to %s, and still a %s was seen, %s after that"
-                       : *ret_seen ? "%s: of %s no %s was seen any more for %s"
-                                   : "%s: sent to %s; no %s was seen for %s, nor just before",
+                       c->n > then
+                               ? "%s: sent to %s, but a %s was seen %s after that: its eventlog-socket does not know "
+                                 "the command, or was built without the flag control"
+                       : *ret_seen ? "%s: sent to %s, and no %s was seen for %s after that"
+                                   : "%s: sent to %s, but no %s was seen for %s, nor just before: it may have been off "
+                                     "already",
                        command, target, c->of->what, text);
         return true;
 }
@@ -215,6 +222,7 @@ bool program_control(const char *endpoint, const char *target, const struct prog
         if (count.of)
                 return is_off ? see_end(endpoint, target, command->text, &count, before, ret, size, ret_seen, error)
                               : see_start(endpoint, target, command->text, &count, ret, size, ret_seen, error);
-        (void)snprintf(ret, size, "%s: sent to %s; there is nothing to see it by", command->text, target);
+        (void)snprintf(ret, size, "%s: sent to %s; its log does not show whether it had an effect", command->text,
+                       target);
         return true;
 }
