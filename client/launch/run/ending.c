@@ -15,6 +15,7 @@
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "proto/base/phrase.h"
 #include "proto/base/process.h"
 #include "proto/base/run_life.h"
 
@@ -27,6 +28,8 @@
 
 #define LAST_BYTES 1024u /* of its output that are shown, */
 #define LAST_LINES 5u    /* in so many lines */
+
+#define SLOT PHRASE_SLOT
 
 static void format_status(const struct session_result *result, char *out, size_t size)
 {
@@ -70,23 +73,27 @@ static const char *text_within(const Hw__Trend *t)
         return NULL;
 }
 
+static bool put_trend_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
+{
+        const Hw__Trend *t = of;
+        const char *within = text_within(t);
+
+        SLOT(sentence, phrase_append_clean(s, t->sentence, SENTENCE))
+        SLOT(onset, t->has_onset_ns && phrase_append_duration(s, (double)t->onset_ns))
+        SLOT(error, t->has_onset_error_ns && phrase_append_duration(s, (double)t->onset_error_ns))
+        SLOT(within, phrase_append_clean(s, within, SENTENCE))
+        SLOT(before, !within && phrase_append_clean(s, text_of(t->note_before), SENTENCE))
+        SLOT(after, !within && phrase_append_clean(s, text_of(t->note_after), SENTENCE))
+        return false;
+}
+
 void run_verdict_text(char *out, size_t size, const Hw__Trend *t)
 {
-        const char *before = text_of(t->note_before), *after = text_of(t->note_after), *within = text_within(t);
-        char began[HW_NUMBER_MAX], error[HW_NUMBER_MAX], onset[96 + 2 * HW_NUMBER_MAX] = "";
+        struct phrase s = phrase_begin(out, size, true, put_trend_slot, t);
 
-        if (t->has_onset_ns)
-                snprintf(onset, sizeof(onset), "; growth began %s into the run%s%s",
-                         hw_duration_text(began, sizeof(began), (double)t->onset_ns),
-                         t->has_onset_error_ns ? ", give or take " : "",
-                         t->has_onset_error_ns ? hw_duration_text(error, sizeof(error), (double)t->onset_error_ns)
-                                               : "");
-        if (within) {
-                snprintf(out, size, "%s%s; \"%s\" falls within it", t->sentence, onset, within);
-                return;
-        }
-        snprintf(out, size, "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "", before ? before : "",
-                 before ? "\"" : "", after ? ", before \"" : "", after ? after : "", after ? "\"" : "");
+        (void)phrase_append_text(&s,
+                                 "{sentence}[; growth began {onset} into the run[, give or take {error}]]"
+                                 "[; \"{within}\" falls within it][, after \"{before}\"][, before \"{after}\"]");
 }
 
 bool run_end_is_settled(const Hw__Target *target, bool program_lives)
@@ -114,54 +121,56 @@ static bool await_end(const struct program_run *r, const struct session_result *
         }
 }
 
-static void add_bytes(FILE *out, const char *what, uint64_t bytes)
+static bool append_fact(struct phrase *s, const struct world_target *t, enum fact id)
 {
-        char number[HW_NUMBER_MAX];
-
-        if (bytes != UNKNOWN_U64)
-                fprintf(out, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
+        return facts_is_known(t, id) && phrase_append_bytes(s, facts_get(t, id));
 }
 
-static void add_count(FILE *out, const char *one, const char *many, uint64_t count)
+static bool append_band(struct phrase *s, const struct world_band *band)
 {
-        char number[HW_NUMBER_MAX];
+        char label[256], cut[80];
 
-        if (count != UNKNOWN_U64)
-                fprintf(out, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
+        (void)snprintf(cut, sizeof(cut), "%s", band->def->label);
+        (void)hw_terminal_text(label, sizeof(label), cut);
+        return phrase_printf(s, "%s", label);
 }
 
-static void add_top_band(FILE *out, const struct world_target *t)
+static bool put_fact_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
 {
-        const struct world_band *top;
-        char label[256], cut[80], number[HW_NUMBER_MAX];
-
-        if (world_top_bands(t, &top, 1) != 1 || top->bytes == 0 || !top->def->label[0])
-                return;
+        const struct world_target *t = of;
         const uint64_t age_ns = t->census ? sub_sat(world_known_until_ns(t), t->census->time_ns) : 0;
-        snprintf(cut, sizeof(cut), "%s", top->def->label);
-        hw_terminal_text(label, sizeof(label), cut);
-        fputs("; largest band ", out);
-        if (age_ns > NOW_NS)
-                fprintf(out, "at the last census, %s before the end",
-                        hw_duration_text(number, sizeof(number), (double)age_ns));
-        else
-                fputs("at the end", out);
-        fprintf(out, ": %s, %s%s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes),
-                (double)top->bytes > facts_get(t, FACT_LIVE_MAX) ? " with what was garbage by then" : "");
+        const struct world_band *top;
+
+        SLOT(resident, !facts_is_known(t, FACT_LIVE_MAX) && append_fact(s, t, FACT_RESIDENT))
+        SLOT(most_live, append_fact(s, t, FACT_LIVE_MAX))
+        SLOT(live, append_fact(s, t, FACT_LIVE))
+        SLOT(collections,
+             (t->gc || facts_is_known(t, FACT_COLLECTIONS)) &&
+                     phrase_append_counted(s, facts_get_u64(t, FACT_COLLECTIONS, 0), "collection", "collections"))
+        SLOT(censuses, t->census && t->census->has_number &&
+                               phrase_append_counted(s, t->census->number, "heap census", "heap censuses"))
+        SLOT(if_band, world_top_bands(t, &top, 1) == 1 && top->bytes > 0 && top->def->label[0])
+        SLOT(band, world_top_bands(t, &top, 1) == 1 && append_band(s, top))
+        SLOT(band_bytes, world_top_bands(t, &top, 1) == 1 && phrase_append_bytes(s, (double)top->bytes))
+        SLOT(if_garbage, world_top_bands(t, &top, 1) == 1 && (double)top->bytes > facts_get(t, FACT_LIVE_MAX))
+        SLOT(if_at_end, age_ns <= NOW_NS)
+        SLOT(census_age, age_ns > NOW_NS && phrase_append_duration(s, (double)age_ns))
+        SLOT(lost, facts_get_u64(t, FACT_STREAM_LOST, 0) > 0 && append_fact(s, t, FACT_STREAM_LOST))
+        return false;
 }
 
 static void add_facts(FILE *out, const struct world_target *t)
 {
-        if (!facts_is_known(t, FACT_LIVE_MAX))
-                add_bytes(out, "resident at last", facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64));
-        add_bytes(out, "most live", facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64));
-        add_bytes(out, "live before its end", facts_get_u64(t, FACT_LIVE, UNKNOWN_U64));
-        add_count(out, "collection", "collections", facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64));
-        add_count(out, "heap census", "heap censuses",
-                  t->census && t->census->has_number ? t->census->number : UNKNOWN_U64);
-        add_top_band(out, t);
-        if (facts_get_u64(t, FACT_STREAM_LOST, 0) > 0)
-                add_bytes(out, "damaged and skipped:", facts_get_u64(t, FACT_STREAM_LOST, 0));
+        char text[SENTENCE];
+        struct phrase s = phrase_begin(text, sizeof(text), true, put_fact_slot, t);
+
+        (void)phrase_append_text(
+                &s,
+                "[; resident at last {resident}][; most live {most_live}][; live before its end {live}]"
+                "[; {collections}][; {censuses}][{if_band}; largest band [{if_at_end}at the end]"
+                "[at the last census, {census_age} before the end]: {band}, {band_bytes}[{if_garbage} with what was garbage by then]]"
+                "[; damaged and skipped: {lost}]");
+        (void)fputs(text, out);
 }
 
 /* Nothing came from inside: what was found below a wrapper, and why the agent is not in it. */
