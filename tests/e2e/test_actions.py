@@ -114,7 +114,7 @@ def test_fires_and_resolves(directory):
         assert "HEAPWATCH_ALERT=big\n" in text and "HEAPWATCH_SEVERITY=critical\n" in text
 
         listed = client("alerts", "--connect", d.publish)
-        assert listed.returncode == 1 and b"exec: done, exit status 0; it said: told somebody" in listed.stdout
+        assert listed.returncode == 1 and b"exec: exit status 0; it said: told somebody" in listed.stdout
         feeder.mib = 10
         wait_for((directory / "said.resolved").exists, "the exec of its end")
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")

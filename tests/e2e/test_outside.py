@@ -267,7 +267,7 @@ def test_an_alert_finds_out_why(directory):
         found = wait_for(result, "the answer")
         assert found.ok and found.detail.startswith("a thread") and "frame of Main.main" in found.detail, found
         assert " keeps " in found.detail and "by way of" in found.detail and "would go" in found.detail, found
-        assert f"why: done, {found.detail}\n" in heapwatch(daemon, "alerts").stdout
+        assert f"why: {found.detail}\n" in heapwatch(daemon, "alerts").stdout
         kept = as_json(daemon, "trend", "x")["why"]
         assert kept["text"] == f"{found.detail}; read at " and int(kept["timeNs"]) > 0
         for shown in (heapwatch(daemon, "trend", "x").stdout, heapwatch(daemon, "post-mortem", "x").stdout,

@@ -86,15 +86,13 @@ void alert_print_json(const struct known_alert *a);
 /* One line: what has changed. */
 void alert_print_change(const struct known_alert *a, struct alert_clock clock);
 
-/* The outcome of an action of an alert, in a word. */
-
-/* "under way", "done", "failed"; NULL when it was not tried (silenced, over a limit): its detail says so. */
+/* The outcome of an action in a word: "under way", "failed", "done"; "" where its detail says as much. */
 static inline const char *action_outcome(const Hw__ActionResult *r)
 {
         if (!r->has_ok)
                 return "under way";
-        if (!r->ok && r->has_attempts && r->attempts == 0 && r->detail)
-                return NULL;
+        if (r->detail && (r->ok ? r->attempts <= 1 : r->has_attempts && r->attempts == 0))
+                return "";
         return r->ok ? "done" : "failed";
 }
 

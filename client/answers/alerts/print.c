@@ -94,11 +94,11 @@ static void print_actions(const Hw__Alert *a)
                 const Hw__ActionResult *r = a->actions[i];
                 const char *outcome = action_outcome(r);
 
-                (void)printf(INDENT "%s: %s", copy_printable(kind, sizeof(kind), r->kind), outcome ? outcome : "");
+                (void)printf(INDENT "%s: %s", copy_printable(kind, sizeof(kind), r->kind), outcome);
                 if (r->has_attempts && r->attempts > 1)
                         (void)printf(" after %u attempts", r->attempts);
                 if (r->detail)
-                        (void)printf("%s%s", outcome ? ", " : "", copy_printable(detail, sizeof(detail), r->detail));
+                        (void)printf("%s%s", outcome[0] ? ", " : "", copy_printable(detail, sizeof(detail), r->detail));
                 (void)putchar('\n');
         }
 }

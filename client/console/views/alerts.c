@@ -295,9 +295,9 @@ static int draw_actions(struct canvas *canvas, struct area area, int row, const 
 
                 const char *outcome = action_outcome(r);
 
-                (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?", outcome ? outcome : "",
-                               outcome && r->detail ? ", " : "", r->detail ? r->detail : "");
-                bool failed = outcome && r->has_ok && !r->ok;
+                (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?", outcome,
+                               outcome[0] && r->detail ? ", " : "", r->detail ? r->detail : "");
+                const bool failed = r->has_ok && !r->ok;
                 row = draw_paragraph(canvas, area, row, failed ? TINT_BAD : TINT_PLAIN, "action", said);
         }
         return row;
