@@ -13,8 +13,8 @@
 #define CENSUS_LINE (2 * CENSUS_TEXT + 32) /* of the whole sentence */
 
 /*
- * "last census " AGE " ago (33.1 ms pause) at 2.4 MiB; live data is 98 MiB now: bands are of then", "(without a pause)"
- * where it was read from outside; "last census, estimated from a sample (largest band ±3 %), " of a large heap.
+ * "last census " AGE " ago (33.1 ms pause) at 2.4 MiB; live data is 98 MiB now; the bands are older"; of one from
+ * outside "(without a pause)"; "last census, estimated from a sample (largest band ±3 %), " of a large heap.
  */
 struct census_age {
         bool any;             /* there is something to say */

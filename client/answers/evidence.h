@@ -78,7 +78,7 @@ uint64_t onset_moment(const Hw__EarlyWarning *early);
 /* From now until the early warning's limit is met, by its rate; false: not known. */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 
-/* It has met its limit. */
+/* It has reached its limit. */
 static inline bool early_at_limit(const Hw__EarlyWarning *early)
 {
         return early->has_at_limit && early->at_limit;

@@ -335,7 +335,7 @@ static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Sou
         (void)phrase_printf(s, "%s", limit_words(has_source ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN));
         return !has_bytes ||
                (phrase_printf(s, " (") && append_u64_bytes(s, bytes) &&
-                phrase_printf(s, held_back ? ", half of it held back by the runtime, to copy live data)" : ")"));
+                phrase_printf(s, held_back ? ", half of it reserved by the runtime for copying live data)" : ")"));
 }
 
 static bool append_limit_met(struct phrase *s, const struct evidence *e)

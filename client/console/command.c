@@ -45,7 +45,7 @@ void command_key(struct console *c)
         if (c->command)
                 console_notify(c, false, "%s: under way", c->command->command->text);
         else if (!uri || !program_command_fits(&program_commands[0], uri))
-                console_notify(c, true, "no census: only of a program with the agent, or with eventlog-socket");
+                console_notify(c, true, "no census: only for a program with the agent, or with eventlog-socket");
         else if (program_command_fits(&program_commands[1], uri))
                 entry_begin(c, ENTRY_COMMAND);
         else

@@ -22,7 +22,7 @@ static bool begin_inspection(struct console_subject *s, struct console *c, struc
         struct error error;
 
         if (!t) {
-                console_notify(c, true, "no %s: only of a target that runs", what);
+                console_notify(c, true, "no %s: only for a target that runs", what);
                 return false;
         }
         *s = (struct console_subject){ .daemon = t->daemon, .run = t->run };

@@ -48,7 +48,7 @@ static const struct option options[] = {
                 COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_CONNECT(struct top, from.endpoints),
         OPTION_FLAG("plain", 'p', struct top, plain,
-                    "print text instead of drawing; also when standard output is no terminal, or TERM=dumb"),
+                    "print text instead of drawing; also when standard output is not a terminal, or TERM=dumb"),
         OPTION_FLAG("once", '1', struct top, once, "one report, when the state is complete (a FILE: at its end)"),
         OPTION_NAME("view", 'v', "NAME", struct top, view_name, nth_view, "{}: the one to begin with, or to print"),
         OPTION_CHOICE("format", 'f', "text|json", int, struct top, format, option_formats,

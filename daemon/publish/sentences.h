@@ -23,7 +23,7 @@ const char *sentence_verdict(char *out, size_t size, const struct trend_result *
 /* Where memory grows. */
 const char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands);
 
-/* "in 1h 10m to 2h 05m live data meets the limit of its control group (2.00 GiB)" */
+/* "in 1h 10m to 2h 05m live data reaches the limit of its control group (2.00 GiB)" */
 const char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
 /*

@@ -475,7 +475,7 @@ def test_a_finished_log_shows_that_its_limit_was_met(programs, directory):
         subprocess.run([programs["leaky"], "600" if met else "1", "+RTS", "-l", f"-M{limit}", f"-ol{log}"], stderr=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, timeout=60)
         said = client("post-mortem", log).stdout.decode()
-        assert ("Its limit was met: the heap limit -M (4.00 MiB)" in said) == met and ("No limit was met" in said) != met, said
+        assert ("Its limit was reached: the heap limit -M (4.00 MiB)" in said) == met and ("No limit was reached" in said) != met, said
         checked = client("check", log)
         assert ("heap-limit-met" in checked.stdout.decode()) == met and (checked.returncode == 1) == met, checked
 

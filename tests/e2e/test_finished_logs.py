@@ -62,7 +62,7 @@ def several_processes(log, pids):
     assert b"Several processes wrote this log" in client("summary", log).stdout
     for words in ("trend", "post-mortem"):
         said = client(words, log).stdout.decode()
-        assert re.search(r"^  (but|   ) +Of several processes: ", said, re.M), said
+        assert re.search(r"^  (but|   ) +Several processes wrote ", said, re.M), said
     detail = as_json("summary", log)["detail"]
     assert all(str(pid) in detail for pid in pids), detail
 

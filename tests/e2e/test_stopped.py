@@ -56,7 +56,7 @@ def test_a_stopped_program(directory, programs):
         assert wait_for(lambda: not verdicts(d, "s"), "nothing to be judged")
         assert "stopped" in heapwatch(directory, "status").stdout.split("\ns ")[1].split("\n")[0]
         [line] = heapwatch(directory, "trend").stdout.splitlines()
-        assert line.split()[:2] == ["s", "stopped"] and "until it goes on" in line
+        assert line.split()[:2] == ["s", "stopped"] and "nothing is judged" in line
         assert " stopped " in heapwatch(directory, "top", "s", "--plain", "--once").stdout
         listed = {int(row.split()[0]): row for row in heapwatch(directory, "ps").stdout.splitlines()[1:]}
         assert "stopped" in listed[p.pid] and "stopped" in listed[unwatched.pid]

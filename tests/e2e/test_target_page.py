@@ -93,7 +93,7 @@ WORDS = {
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 1.25 MiB/s",
                "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: live ", "why": "CAF Main.cache keeps",
                "until": "It ended first. At that rate, in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
-    "unprofiled": {"wrong": "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; slow growth is judged in 6m 00s",
+    "unprofiled": {"wrong": "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; slow growth can be judged in 6m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
                    "next": "Part of its log is damaged"},
     "steady": {"wrong": "No: memory shows no lasting growth", "since": "No lasting growth since", "grows": "No band; the largest is ARR_WORDS with ",
@@ -208,7 +208,7 @@ def test_a_daemon_that_is_short_of_memory_says_so(browser, directory):  # noqa: 
         tab.go(web.url)
         banner = "document.querySelector('.banner')"
         tab.until(f"{banner}.hidden")
-        d.memory_pressure = "38.5 MiB of its 40.0 MiB of memory are in use: no target is added"
+        d.memory_pressure = "38.5 MiB of its 40.0 MiB of memory is in use: no target is added"
         assert "short of memory: 38.5 MiB" in tab.until(f"!{banner}.hidden && {banner}.innerText")
         d.memory_pressure = None
         tab.until(f"{banner}.hidden")

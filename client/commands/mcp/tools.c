@@ -56,7 +56,8 @@ static const struct tool tools[] = {
           .text = "What the daemon says of itself and of each program that it watches: state, end, losses.",
           .command = { "status", "--format", "json" } },
         { .name = "standing",
-          .text = "Whether memory of a Haskell program leaks, where it grows, since when, and when it meets the limit: "
+          .text = "Whether memory of a Haskell program leaks, where it grows, since when, and when it reaches the "
+                  "limit: "
                   "a verdict for each series and band with slope, interval and evidence. Times are nanoseconds of the "
                   "run, sizes bytes. Without source: all targets of the daemon, an object a line.",
           .command = { "trend", "--format", "json", "--all" },

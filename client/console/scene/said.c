@@ -32,8 +32,8 @@ static void format_answers(struct answer_memo *m, const struct scene *s, const s
         format_alerts(m->alerts, sizeof(m->alerts), t->alerts);
         if (scene_stale(s, t, &age_ns))
                 (void)snprintf(m->whole[QUESTION_NEXT], sizeof(m->whole[QUESTION_NEXT]),
-                               "See why heapwatchd is gone (systemctl status heapwatchd)%s",
-                               scene_over(s, t) ? "" : "; the program itself goes on");
+                               "Find out why heapwatchd is gone (systemctl status heapwatchd)%s",
+                               scene_over(s, t) ? "" : "; the program itself continues");
         if (m->a.has_onset)
                 (void)scene_when(when, sizeof(when), s, t, m->a.onset_ns);
         if (answers_grow(&m->a))

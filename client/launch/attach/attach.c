@@ -125,8 +125,8 @@ static bool process_detach(pid_t pid)
 
 /* ------------------------------------------------------------------ attach */
 
-#define INJECT_MS   60000 /* to bring the agent in: longer than its steps may take altogether */
-#define LOCK_MS     30000 /* for another heapwatch that attaches to the same process */
+#define INJECT_MS 60000 /* to bring the agent in: longer than its steps may take altogether */
+#define LOCK_MS   30000 /* for another heapwatch that attaches to the same process */
 
 struct request {
         const char *program, *name, *heap_profile, *classes;

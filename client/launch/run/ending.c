@@ -168,7 +168,8 @@ static void add_facts(FILE *out, const struct world_target *t)
                 &s,
                 "[; resident at last {resident}][; most live {most_live}][; live before its end {live}]"
                 "[; {collections}][; {censuses}][{if_band}; largest band [{if_at_end}at the end]"
-                "[at the last census, {census_age} before the end]: {band}, {band_bytes}[{if_garbage} with what was garbage by then]]"
+                "[at the last census, {census_age} before the end]: {band}, {band_bytes}[{if_garbage} with what was "
+                "garbage by then]]"
                 "[; damaged and skipped: {lost}]");
         (void)fputs(text, out);
 }

@@ -183,7 +183,7 @@ static const struct term terms[] = {
         { "duration", NULL, "of the run, or of the part" },
         { "peak(S), mean(S)", NULL, "S: live, heap, census_total; rss for runs in an archive; the mean is over time" },
         { "slope(live), time_to_limit", NULL,
-          "as in the verdict, bytes per second; until the limit is met; whole runs only" },
+          "as in the verdict, bytes per second; until the limit is reached; whole runs only" },
         { "allocated, allocation_rate", NULL, "bytes; bytes per second" },
         { "collections, copied", NULL, "how many, of all generations; bytes" },
         { "gc_time, gc_share", NULL, "sum of all pauses; as a share of the duration" },

@@ -63,7 +63,7 @@ const char *const builtin_rules[] = {
         RULE "heap-limit-met\n"
         LINE "expr: heap_limit_used >= 100%\n"
         LINE "labels: {severity: critical, part_of: crashed memory-runs-out}\n"
-        NOTES "'the heap of {{target}} has met its limit: it had {{value}} of -M'\n"
+        NOTES "'the heap of {{target}} has reached its limit: it had {{value}} of -M'\n"
         LINE "  where: '{{where}}'\n"
 
         RULE "off-heap-growth\n"
@@ -156,7 +156,7 @@ const char *const builtin_rules[] = {
         RULE "stream-damaged\n"
         LINE "expr: increase(lost_bytes, 10m) > 0\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n"
+        NOTES "'{{value}} of the log of {{target}} was damaged and skipped'\n"
 
         RULE "recording-paused\n"
         LINE "expr: recording_paused_first\n"

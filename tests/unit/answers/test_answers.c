@@ -377,13 +377,13 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         assert_string_equal(a.word, "unknown");
         says(&a, QUESTION_WRONG,
              "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; "
-             "slow growth is judged in 6m 00s");
-        says(&a, QUESTION_NEXT, "See in the charts whether it still grows; that is settled in 6m 00s");
+             "slow growth can be judged in 6m 00s");
+        says(&a, QUESTION_NEXT, "See in the charts whether it still grows; a verdict is due in 6m 00s");
         m.live.has_verdict_by_ns = 1;
         m.live.verdict_by_ns = 32 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "; that is settled in 6m 00s to 32m 00s");
-        says(&a, QUESTION_NEXT, "that is settled in 6m 00s to 32m 00s");
+        says(&a, QUESTION_WRONG, "; a verdict is due in 6m 00s to 32m 00s");
+        says(&a, QUESTION_NEXT, "a verdict is due in 6m 00s to 32m 00s");
         m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.verdict_in_ns = 0;
@@ -398,7 +398,7 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "no major collection has shown yet what is live");
+        says(&a, QUESTION_WRONG, "no major collection has measured live data yet");
         assert_string_equal(advice(&m), "no-live-yet");
         m.advices[0] = &m.advice;
         m.health.advice = m.advices;
@@ -421,7 +421,7 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
         says(&a, QUESTION_WRONG,
-             "Not known yet: a rise shows after 4 measurements of live data, and there were 2 so far");
+             "Not known yet: a rise shows only after 4 measurements of live data, so far there were 2");
         m.heap_state.has_live_samples = 1;
         m.heap_state.live_samples = 12; /* newer than the trend */
         a = asked(&m);
@@ -430,7 +430,7 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
         assert_string_equal(a.answer[QUESTION_WRONG].text,
-                            "No clear rise of live data so far (42.0 MiB); slow growth is judged in 18m 00s");
+                            "No clear rise of live data so far (42.0 MiB); slow growth can be judged in 18m 00s");
         says(&a, QUESTION_NEXT, "Nothing: a rise is reported within seconds to minutes");
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 50 * MIB; /* a sawtooth: it does rise, as it did before */
@@ -442,7 +442,7 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.max = 42 * MIB;
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether it rises shows");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few more major collections will show");
         m.of_run.has_integral = 1;
         m.of_run.integral = 10.0 * 7 * MIB;
         m.of_run.from_ns = 3 * SECOND;
@@ -450,16 +450,16 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 13 * SECOND;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB, and 7.00 MiB on average; whether");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB, and 7.00 MiB on average; a few");
         m.heap_state.live_time_ns = 14 * SECOND; /* where the integral ends is not known any more */
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few");
         m.heap_state.live_time_ns = 8 * SECOND;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "and 14.0 MiB on average; whether");
+        says(&a, QUESTION_WRONG, "and 14.0 MiB on average; a few");
         m.heap_state.live_time_ns = 30 * SECOND; /* the average is of long ago */
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether it rises shows");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few more major collections will show");
         m.heap_state.has_live_time_ns = 0;
         m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
@@ -506,7 +506,7 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
         says(&a, QUESTION_NEXT,
-             "Keep who holds what while it is there: heapwatch heap api -o api.heapgraph. A higher limit");
+             "Save who holds what while it still runs: heapwatch heap api -o api.heapgraph. A higher limit");
         m.early.mid_ns = 52 * SECOND / 1000;
         a = asked(&m);
         assert_true(a.has_limit && a.limit_ns == 0);
@@ -568,7 +568,7 @@ static void the_nearer_limit_is_shown(void **state)
         assert_null(strstr(a.answer[QUESTION_UNTIL].text, "held back"));
         m.early.has_held_back = m.early.held_back = 1;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "(400 MiB, half of it held back by the runtime, to copy live data)");
+        says(&a, QUESTION_UNTIL, "(400 MiB, half of it reserved by the runtime for copying live data)");
         m.limit.mid_ns = 10 * SECOND;
         a = asked(&m);
         assert_true(a.limit_ns == 10 * SECOND);
@@ -667,8 +667,8 @@ static void the_advised_step_gives_a_verdict(void **state)
                 { 17 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 15s" },
                 { 12 * SECOND, SECOND, false, "heapwatch trend LOG --resolution 250ms" },
                 { 4800000000, SECOND, false, "heapwatch trend LOG --resolution 100ms" },
-                { 4799000000, SECOND, false, "Let it run for longer: a verdict takes 4.80 s at least" },
-                { SECOND, 100000000, false, "Let it run for longer: a verdict takes 4.80 s at least" },
+                { 4799000000, SECOND, false, "Let it run for longer: a verdict needs at least 4.80 s" },
+                { SECOND, 100000000, false, "Let it run for longer: a verdict needs at least 4.80 s" },
         };
         struct made m;
         struct answers a;
@@ -680,7 +680,7 @@ static void the_advised_step_gives_a_verdict(void **state)
                 says(&a, QUESTION_NEXT, cases[i].words);
         }
         a = ended_early(&m, 5 * SECOND, 100000000, false, false); /* as long as it takes, but steps are empty */
-        says(&a, QUESTION_WRONG, "Not known: too few steps of the run have a major collection");
+        says(&a, QUESTION_WRONG, "Not known: too few steps of the run contain a major collection");
         says(&a, QUESTION_NEXT, "Let it run for longer, or take censuses more often");
         assert_null(strstr(a.answer[QUESTION_NEXT].text, "--resolution"));
         m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* and while it runs there is more to say than "nothing" */
@@ -688,7 +688,7 @@ static void the_advised_step_gives_a_verdict(void **state)
         says(&a, QUESTION_WRONG, "Not known yet: too few major collections");
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
         a = asked(&m);
-        says(&a, QUESTION_NEXT, "Have live data measured more often, in up to 5 % of its time: heapwatch ctl agent ");
+        says(&a, QUESTION_NEXT, "Have live data measured more often, at up to 5 % of its time: heapwatch ctl agent ");
         m.state.uri = NULL;
         assert_string_equal(advice(&m), "few-collections");
 }
@@ -706,11 +706,11 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         a = asked(&m);
         assert_string_equal(
                 a.answer[QUESTION_NEXT].text,
-                "Let it run: a rise shows after 4 measurements of live data; slow growth is judged in 17.0 s");
+                "Let it run: a rise shows only after 4 measurements of live data; slow growth can be judged in 17.0 s");
         m.live.has_verdict_in_ns = 0;
         m.state.uri = (char *)"outside:7@1"; /* where no census is a collection */
         a = asked(&m);
-        says(&a, QUESTION_NEXT, "a verdict takes more major collections");
+        says(&a, QUESTION_NEXT, "a verdict needs more major collections");
 }
 
 static void an_address_is_called_one(void **state)
@@ -750,7 +750,7 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.nonmoving.has_cycles = 1;
         m.nonmoving.cycles = 3;
         a = asked(&m);
-        says(&a, QUESTION_NEXT, "If it goes on: the nonmoving heap does not compact");
+        says(&a, QUESTION_NEXT, "If it continues: the nonmoving heap does not compact");
 
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = &m.foreign;
         verdict_of(&m.foreign, HW__VERDICT__VERDICT_LEAK, 1 << 20);
@@ -779,7 +779,7 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL; /* live is flat, the rest has not shown */
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
-        says(&a, QUESTION_WRONG, "No lasting growth of live data so far; whether other memory grows shows later");
+        says(&a, QUESTION_WRONG, "No lasting growth of live data so far; whether other memory grows is not clear yet");
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL; /* attached to lately: no major collection since */
         verdict_of(&m.foreign, HW__VERDICT__VERDICT_STEADY, 0);
         m.foreign.series = HW__SERIES__SERIES_HEAP_SIZE;
@@ -787,7 +787,7 @@ static void where_decides_whose_verdict_is_shown(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
         says(&a, QUESTION_WRONG,
-             "No lasting growth of the heap so far; whether live data grows shows after a few major collections");
+             "No lasting growth of the heap so far; a few major collections will show whether live data grows");
 }
 
 /* -------------------------------------------------------------------- ends */
@@ -838,7 +838,7 @@ static void an_end_before_any_event_has_no_time(void **state)
         m.t.census = NULL;
         m.t.n_bands = 0;
         a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known: nothing was read of it");
+        says(&a, QUESTION_GROWS, "Not known: nothing of it was read");
         account_of(&account, &m.t, true);
         assert_string_equal(account.rows[0].says.text,
                             "ended badly: killed by signal 9 (SIGKILL), before anything was read of it");
@@ -901,7 +901,7 @@ static void an_exhausted_heap_may_be_half_of_its_limit(void **state)
                 if (!strcmp(account.rows[i].key, "limit"))
                         assert_string_equal(account.rows[i].says.text,
                                             "its heap had at most 55.0 % of the heap limit -M, 400 MiB; the rest is "
-                                            "held back by the runtime, to copy live data in a collection");
+                                            "reserved by the runtime for copying live data in a collection");
         m.heap_state.max_heap_size_bytes = 396 * MIB;
         account_of(&account, &m.t, true);
         for (size_t i = 0; i < account.n; i++)
@@ -974,12 +974,12 @@ static void how_it_ended_comes_first(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady");
         says(&a, QUESTION_WRONG, "memory showed no lasting growth");
-        says(&a, QUESTION_NEXT, "Nothing. It stays as it ended; to remove it: heapwatch remove api");
+        says(&a, QUESTION_NEXT, "Nothing. It is kept as it ended; to remove it: heapwatch remove api");
         m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
         m.trends.limit_bytes = 512 * MIB;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "No limit was met: the machine's memory is 512 MiB");
+        says(&a, QUESTION_UNTIL, "No limit was reached: the machine's memory is 512 MiB");
 }
 
 /* A program that grows straight into its limit in seconds has no verdict: the words are about what is known. */
@@ -1003,9 +1003,9 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         m.trends.limit_bytes = 400 * MIB;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Its limit was met: the heap limit -M (400 MiB)");
+        says(&a, QUESTION_UNTIL, "Its limit was reached: the heap limit -M (400 MiB)");
         assert_null(strstr(a.answer[QUESTION_UNTIL].text, "higher")); /* it may have needed no more */
-        says(&a, QUESTION_NEXT, "no rise of live data towards that is seen");
+        says(&a, QUESTION_NEXT, "without a visible rise of live data");
 
         rise(&m);
         m.early.onset_from_ns = 9 * MINUTE;
@@ -1087,7 +1087,7 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         m.census.has_total_bytes = 1;
         m.census.total_bytes = 20 * MIB;
         a = asked(&m);
-        says(&a, QUESTION_GROWS, "Up to its last census most likely Main.CartItem with 18.0 MiB");
+        says(&a, QUESTION_GROWS, "Up to its last census, most likely Main.CartItem with 18.0 MiB");
 
         /* the only censuses are from before the rise: nothing is said to be spread over many bands */
         m.world_band.first_bytes = m.world_band.bytes = MIB;
@@ -1106,13 +1106,13 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
         m.trends.limit_bytes = 300 * MIB;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Its limit was met: the limit of its control group (300 MiB)");
+        says(&a, QUESTION_UNTIL, "Its limit was reached: the limit of its control group (300 MiB)");
 
         /* killed by nobody knows whom */
         m.state.oom_killed = 0;
         m.trends.early = NULL;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Not known whether it met its limit: the limit of its control group is 300 MiB");
+        says(&a, QUESTION_UNTIL, "Not known whether it reached its limit: the limit of its control group is 300 MiB");
         says(&a, QUESTION_NEXT, "whether memory grew before is not known");
 
         /* no child of ours, as of a container that the kernel has ended for its control group */
@@ -1120,7 +1120,7 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.uri = (char *)"outside:7@1";
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Not known whether it met its limit: the limit of its control group is 300 MiB");
+        says(&a, QUESTION_UNTIL, "Not known whether it reached its limit: the limit of its control group is 300 MiB");
 }
 
 static void a_source_that_gives_nothing(void **state)
@@ -1168,7 +1168,7 @@ static void advice_follows_the_profile(void **state)
                 { HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION, "Main.Item", "type", "-hr -hdMain.Item" },
                 { HW__BREAKDOWN__BREAKDOWN_RETAINER, "(8)cache", "retainer", "(8)cache" },
                 { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "0x4c20d8", "addresses", "-finfo-table-map" },
-                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures", "see what grows beside it" },
+                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures", "look at what grows with it" },
         };
 
         (void)state;
@@ -1200,7 +1200,7 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "waiting-threads");
         says(&a, QUESTION_NEXT,
-             "Find who should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
+             "Find out what should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
         /* their number comes first; its rate where it is known */
         m.growing.has_threads = m.growing.has_bytes = m.growing.has_slope = true;
         m.growing.bytes = 16 << 20;
@@ -1262,7 +1262,7 @@ static void without_a_profile_the_flag_that_fits(void **state)
         a = asked(&m);
         assert_string_equal(advice(&m), "first-census"); /* the profile is on */
         says(&a, QUESTION_GROWS, "Not known yet: the heap profile is on, its first census is still to come");
-        has(a.answer[QUESTION_GROWS].text, "its runtime's clock");
+        has(a.answer[QUESTION_GROWS].text, "the runtime's clock");
         m.state.uri = (char *)"outside:7@1"; /* that clock has nothing to do with these censuses */
         a = asked(&m);
         assert_null(strstr(a.answer[QUESTION_GROWS].text, "clock"));
@@ -1277,13 +1277,12 @@ static void without_a_profile_the_flag_that_fits(void **state)
         says(&a, QUESTION_UNTIL, "In 19.0 s (now to 27.0 s): ");
         m.limit.mid_ns = 0;
         a = asked(&m);
-        says(&a, QUESTION_UNTIL, "At any time, if it goes on: the ");
+        says(&a, QUESTION_UNTIL, "At any time, if it continues: the ");
         assert_non_null(strstr(answers_headline(text, sizeof(text), &a, "5m 00s"), ", at its limit"));
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         a = asked(&m);
         assert_string_equal(advice(&m), "no-census");
-        says(&a, QUESTION_GROWS,
-             "Not known: its heap profile has no census (its runtime's clock for them stands still");
+        says(&a, QUESTION_GROWS, "Not known: its heap profile has no census (the runtime's clock for them stops");
         says(&a, QUESTION_NEXT, "Before it runs again: take censuses more often (a shorter -i)");
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.trends.time_to_limit = NULL;
@@ -1364,7 +1363,7 @@ static void growth_over_many_bands(void **state)
         says(&a, QUESTION_GROWS, "Not known yet: too few censuses; most so far: Main.CartItem, +512 KiB");
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/run-t0JsCb/agent";
         a = asked(&m);
-        says(&a, QUESTION_NEXT, "in up to 5 % of its time they come sooner: heapwatch ctl agent ");
+        says(&a, QUESTION_NEXT, "to have them sooner, at up to 5 % of its time: heapwatch ctl agent ");
         m.state.uri = NULL;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY, 0);
         m.world_band.trend = &m.heap;
@@ -1473,7 +1472,7 @@ static void joined_while_it_grew(void **state)
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = 5 * MINUTE; /* when its growth is said to have begun */
         a = asked(&m);
-        says(&a, QUESTION_SINCE, "It grew already when watching began, at <T>");
+        says(&a, QUESTION_SINCE, "It was already growing when watching began, at <T>");
         m.run.first_time_ns = 4 * MINUTE;
         a = asked(&m);
         says(&a, QUESTION_SINCE, "Growth began at <T>");
@@ -1482,7 +1481,7 @@ static void joined_while_it_grew(void **state)
         m.early.onset_from_ns = 0;
         m.early.onset_to_ns = 6 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_SINCE, "It grew already when watching began, at <T>");
+        says(&a, QUESTION_SINCE, "It was already growing when watching began, at <T>");
         assert_true(a.answer[QUESTION_SINCE].time_ns == 4 * MINUTE);
         m.run.first_time_ns = 0; /* seen from its start: that is when it began */
         a = asked(&m);
@@ -1516,11 +1515,11 @@ static void damage_and_the_daemons_own_advice(void **state)
         has(a.caveats[0], "2.00 KiB of its log skipped in 3 places");
         m.health.has_bands_left_out = 1;
         m.health.bands_left_out = 200;
-        has(asked(&m).caveats[1], "200 bands are beyond what the daemon keeps");
-        m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory are in use";
+        has(asked(&m).caveats[1], "200 bands are left out: more than the daemon keeps");
+        m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory is in use";
         a = asked(&m);
         assert_int_equal(a.n_caveats, 2);
-        has(a.caveats[1], "The daemon is short of memory: 38.0 MiB of its 40.0 MiB of memory are in use; 200 bands");
+        has(a.caveats[1], "The daemon is short of memory: 38.0 MiB of its 40.0 MiB of memory is in use; 200 bands");
         m.health.memory_pressure = NULL;
         m.health.bands_left_out = 0;
         m.run.has_first_time_ns = 1;
@@ -1529,7 +1528,7 @@ static void damage_and_the_daemons_own_advice(void **state)
         a = asked(&m);
         assert_int_equal(a.n_caveats, 3);
         has(a.caveats[1], "Joined late");
-        has(a.caveats[2], "counted short");
+        has(a.caveats[2], "incomplete");
         m.run.first_time_ns = SECOND;
         assert_int_equal(asked(&m).n_caveats, 2);
         m.state.has_joined_late = m.state.joined_late = 1;
@@ -1626,18 +1625,18 @@ static void the_holder_is_named_with_the_moment(void **state)
         assert_string_equal(a.answer[QUESTION_WHY].text, ""); /* its process is elsewhere */
         m.run.has_local = m.run.local = 1;
         a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api answers it");
+        says(&a, QUESTION_WHY, "heapwatch why api finds out");
         before_verdict(&m, 20);
         rise(&m);
         m.run.has_local = m.run.local = 1;
         a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api answers it");
+        says(&a, QUESTION_WHY, "heapwatch why api finds out");
 
         m.state.why = &result;
         result.has_wall_ns = 1;
         result.wall_ns = 1060 * SECOND;
         a = asked(&m);
-        says(&a, QUESTION_WHY, "Being found out");
+        says(&a, QUESTION_WHY, "Being determined");
         result.has_ok = result.ok = 1;
         result.detail = (char *)"CAF Main.sessions keeps 100.0 % of Main.Session";
         m.run.has_start_wall_ns = 1;
@@ -1676,17 +1675,18 @@ static void the_age_of_the_last_census(void **state)
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         m.heap_state.live_time_ns = m.t.event_time_ns = 6 * MINUTE;
-        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now; the bands are older");
         m.t.event_time_ns = 7 * MINUTE;
         sentence_is(&m, 7 * MINUTE,
-                    "last census 2m 00s ago at 40.0 MiB; live data was 98.0 MiB 1m 00s ago: bands are of before");
+                    "last census 2m 00s ago at 40.0 MiB; live data was 98.0 MiB 1m 00s ago; the bands are older");
         m.t.event_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 45 * MIB; /* they differ by that much anyway */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         m.heap_state.live_bytes = 20 * MIB;
         m.run.no_census = (char *)"it would pause the program about 180 ms, --max-pause is 50 ms";
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now: bands are of then; no further "
+                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now; the bands are older; no further "
                     "one: it would pause the program about 180 ms, --max-pause is 50 ms");
         m.t.census = NULL;
         sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
@@ -1704,30 +1704,31 @@ static void the_age_of_the_last_census(void **state)
         m.t.census = &m.census;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         sentence_is(&m, 10 * MINUTE,
-                    "last census 5m 00s before the end at 40.0 MiB; live data was 20.0 MiB at the end: bands are of "
-                    "then");
+                    "last census 5m 00s before the end at 40.0 MiB; live data was 20.0 MiB at the end; the bands are "
+                    "older");
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.state.uri = (char *)"outside:7@1";
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it: garbage is in it from the first moment on */
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB: bands have what came "
-                    "since, too, garbage or not");
+                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB; the bands also count "
+                    "what was allocated since, garbage or not");
         Hw__Gc gc = HW__GC__INIT; /* a recording of such a program has another source */
         m.state.uri = NULL;
         m.t.gc = &gc;
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         gc.has_counted = gc.counted = 1;
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB: bands have what came "
-                    "since, too, garbage or not");
+                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB; the bands also count "
+                    "what was allocated since, garbage or not");
         m.heap_state.live_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 98 * MIB;
-        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now; the bands are older");
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.heap_state.live_bytes = MIB; /* by the collection of its end */
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s before the end at 40.0 MiB; live data was 1.00 MiB at the end: bands are of "
-                    "then");
+                    "last census 1m 00s before the end at 40.0 MiB; live data was 1.00 MiB at the end; the bands are "
+                    "older");
 }
 
 /* What resident memory was divided into is not the one beside it: its own size and age are said. */

@@ -48,12 +48,12 @@ static void verdicts(void **state)
         r.verdict_in_ns = UINT64_C(6000000000);
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; provisional growth 1.00 MiB/s (0.50 MiB/s to 1.50 MiB/s) over 12.0 s; "
-             "slow growth is judged in 6.00 s");
+             "slow growth can be judged in 6.00 s");
         r.rises_so_far = true;
         r.verdict_by_ns = UINT64_C(32000000000);
         says(sentence_verdict(out, sizeof(out), &r),
              "rises, and it is not clear yet whether that lasts; provisional growth 1.00 MiB/s (0.50 MiB/s to "
-             "1.50 MiB/s) over 12.0 s; that is settled in 6.00 s to 32.0 s");
+             "1.50 MiB/s) over 12.0 s; a verdict is due in 6.00 s to 32.0 s");
         r.rises_so_far = false;
         r.verdict_by_ns = UINT64_MAX;
         r.over = true;
@@ -95,9 +95,9 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " BY_2_MIB);
         r.evidence.basis = TREND_BASIS_RECENT;
         says(sentence_verdict(out, sizeof(out), &r),
-             "grows to new highs, " BY_2_MIB "; at present no window shows the growth");
+             "grows to new highs, " BY_2_MIB "; no window shows the growth at present");
         r.has_slope = false;
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; at present no window shows the growth");
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; no window shows the growth at present");
         r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
         says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " BY_2_MIB);
         r.evidence.basis = TREND_BASIS_HOLDS;
@@ -191,7 +191,7 @@ static void places(void **state)
         g.live.trend.verdict_in_ns = SECOND;
         says(sentence_growth(out, sizeof(out), &g, bands),
              "no lasting growth so far, but live data rises by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s; "
-             "called growing in 1.00 s if it goes on");
+             "called growing in 1.00 s if it continues");
         g.over = g.live.trend.over = true;
         says(sentence_growth(out, sizeof(out), &g, bands),
              "no lasting growth, but live data rose to its end by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s");
@@ -202,7 +202,7 @@ static void places(void **state)
         g.live = series((struct trend_result){ .verdict = TREND_STEADY });
         g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
 #define HELD                                                                                                           \
-        "the runtime keeps more and more memory while live data does not grow (fragmentation, or data that is "        \
+        "the runtime keeps more and more memory while live data does not grow (fragmentation, or memory "              \
         "kept for later): the heap grows " BY_2_MIB ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, bands), HELD);
         g.megablocks_held = 40;
@@ -295,27 +295,27 @@ static void limits(void **state)
 
         (void)state;
 #define CGROUP "the limit of its control group (2.00 GiB)"
-#define NEED   ", the collector needing 2.5 times the live bytes"
-        says(sentence_limit(out, sizeof(out), &l), "in 1h 10m to 2h 05m live data meets " CGROUP NEED);
+#define NEED   ", as the collector needs 2.5 times the live bytes"
+        says(sentence_limit(out, sizeof(out), &l), "in 1h 10m to 2h 05m live data reaches " CGROUP NEED);
         l.high_s = NAN;
-        says(sentence_limit(out, sizeof(out), &l), "at the earliest in 1h 10m live data meets " CGROUP NEED);
+        says(sentence_limit(out, sizeof(out), &l), "at the earliest in 1h 10m live data reaches " CGROUP NEED);
         l.low_s = 0;
         says(sentence_limit(out, sizeof(out), &l), "live data may be at " CGROUP NEED);
         l.high_s = 7500;
-        says(sentence_limit(out, sizeof(out), &l), "within 2h 05m live data meets " CGROUP NEED);
+        says(sentence_limit(out, sizeof(out), &l), "within 2h 05m live data reaches " CGROUP NEED);
         l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP },
                                  .series = SERIES_HEAP_SIZE,
                                  .low_s = 30,
                                  .mid_s = 40,
                                  .high_s = 50,
                                  .heap_over_live = NAN };
-        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap meets the heap limit -M (512 MiB)");
+        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap reaches the heap limit -M (512 MiB)");
         l.series = SERIES_RSS;
         l.limit.source = LIMIT_SOURCE_MEMORY;
-        has(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory (");
+        has(sentence_limit(out, sizeof(out), &l), "resident memory reaches the machine's memory (");
         l.series = SERIES_FOREIGN;
         l.limit.source = LIMIT_SOURCE_GIVEN;
-        has(sentence_limit(out, sizeof(out), &l), "foreign memory meets the given limit (");
+        has(sentence_limit(out, sizeof(out), &l), "foreign memory reaches the given limit (");
 }
 
 static void scales(void **state)
@@ -356,39 +356,41 @@ static void rises(void **state)
 
         (void)state;
         says(sentence_early(out, sizeof(out), &r),
-             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s");
+             ROSE_19_S "; if it continues, it reaches the heap limit -M (400 MiB) in 1.00 s");
         r.latest_s = 3;
         says(sentence_early(out, sizeof(out), &r),
-             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
+             ROSE_19_S "; if it continues, it reaches the heap limit -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
         assert_string_equal(key, "rise-meets-limit");
         r.mid_s = 0.4;
-        says(sentence_early(out, sizeof(out), &r),
-             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) at any time, in 3.00 s at the latest");
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S
+             "; if it continues, it reaches the heap limit -M (400 MiB) at any time, in 3.00 s at the latest");
         assert_string_equal(key, "rise-meets-limit-now");
         r.mid_s = 1;
         r.ended = true;
         says(sentence_early(out, sizeof(out), &r),
-             "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to meet the heap "
+             "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to reach the heap "
              "limit -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
         r.mid_s = 0;
         says(sentence_early(out, sizeof(out), &r),
-             "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to meet the heap "
+             "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to reach the heap "
              "limit -M (400 MiB)");
         r.ended = false;
         r.mid_s = 1;
         r.latest_s = 1;
         r.held_back = true;
         says(sentence_early(out, sizeof(out), &r), ROSE_19_S
-             "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s; half of it is held back by the "
-             "runtime, to copy live data in a collection");
+             "; if it continues, it reaches the heap limit -M (400 MiB) in 1.00 s; half of it is reserved by the "
+             "runtime "
+             "for copying live data in a collection");
         r.held_back = false;
         r.at_limit = true;
-        says(sentence_early(out, sizeof(out), &r),
-             ROSE_19_S "; its heap has met the heap limit -M (400 MiB); if it continues, its live data leave no room in it in "
-                       "1.00 s");
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S
+             "; its heap has reached the heap limit -M (400 MiB); if it continues, its live data leaves no room in it "
+             "in "
+             "1.00 s");
         assert_string_equal(key, "rise-fills-limit");
         r.mid_s = 0;
-        says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; it has met the heap limit -M (400 MiB)");
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; it has reached the heap limit -M (400 MiB)");
         assert_string_equal(key, "rise-met-limit");
         r.at_limit = r.runs_out = false;
         r.limit.bytes = UNKNOWN_U64;

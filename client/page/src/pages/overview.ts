@@ -48,7 +48,7 @@ function columns(app: App): Column<Target>[] {
         { id: "live", title: "Live", width: "92px", ...shown("live_bytes"), draw: drawLive },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
-        { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: by the rate" },
+        { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it reaches its limit, if it goes on: by the rate" },
         { id: "heap", title: "Heap", width: "84px", wide: true, ...shown("heap_size_bytes") },
         { id: "rss", title: "RSS", width: "84px", wide: true, ...shown("resident_bytes"), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.answers?.limit?.[0], text: (t) => t.answers?.limit?.[1] ?? UNKNOWN, hint: "the smallest of -M, control group, machine and --limit" },
