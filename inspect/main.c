@@ -485,7 +485,7 @@ static bool answer_retained(const struct graph_subject *s, struct error *error)
         const struct inspect_request *r = s->request;
 
         return (r->by != BY_CONTENTS || error_set(error,
-                                                  "--by contents is of a census: without a graph, --retained, "
+                                                  "--by contents is for a census: without a graph, --retained, "
                                                   "--since and --output")) &&
                show_graph(s, error) && (!r->output || graph_file_write(r->output, s->graph, error));
 }
@@ -657,7 +657,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
                 status = inspect_program(&s, v, r->core, error);
         if (status != EXIT_OK && c.missing) {
                 const struct error why = *error;
-                (void)error_set(error, "%.700s; it was cut off, %s are missing", why.text,
+                (void)error_set(error, "%.700s; it was cut off, %s is missing", why.text,
                                 hw_bytes_text(missing, sizeof(missing), (double)c.missing));
         }
         core_close(&c);
@@ -688,7 +688,7 @@ static bool inspect_graph(const struct inspect_request *r, const struct verb *v,
                 return error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
                                  r->core);
         if (!v->graph)
-                return error_set(error, "%.300s is of who holds what in a heap: `heapwatch heap` and `why` read it",
+                return error_set(error, "%.300s is a heap graph: `heapwatch heap` and `why` read it",
                                  r->core);
         const bool good =
                 read_graph_file(&g, r->core, r->memory_bytes / 2, error) && answer_of_graph(&s, v->graph, error);

@@ -30,18 +30,19 @@ static const char *why_not(const char *endpoint)
 {
         switch (hw_endpoint_probe(endpoint, PROBE_MS)) {
         case HW_PROBE_REFUSED:
-                return "it does not let your key in: there, `heapwatch keys authorize NAME KEY` with what `heapwatch "
+                return "it does not accept your key: there, run `heapwatch keys authorize NAME KEY` with what "
+                       "`heapwatch "
                        "keys show` prints here, then `heapwatch ctl reload`";
         case HW_PROBE_ANOTHER:
-                return "what listens there has another key than the one that you know of it, or none: compare with "
+                return "the daemon there has another key than the one that you know, or none: compare with "
                        "`heapwatch keys show server` there";
         case HW_PROBE_OPEN:
                 return "it lets you in and does not answer: look at its log";
         case HW_PROBE_NOBODY:
                 break;
         }
-        return "nobody listens there, or the network lets nothing through: is `heapwatchd --listen` there, are its "
-               "port and the one above it open?";
+        return "nothing listens there, or the network blocks it: is `heapwatchd --listen` running there, are its port "
+               "and the one above it open?";
 }
 
 char *absent_daemon(char *out, size_t size, const char *endpoint)

@@ -272,7 +272,8 @@ static bool fill_bundle(const struct bundle *b, const struct cause *c, const cha
                 range.to_ns = UINT64_MAX;
         int r = pin_acquire(&pin, recordings, &run, range.from_ns);
         if (r != 0)
-                command_error(&command_bundle, "the recording cannot be pinned (%s): its oldest part may go meanwhile",
+                command_error(&command_bundle,
+                              "the recording cannot be pinned (%s): its oldest part may be removed meanwhile",
                               strerror(-r));
         const bool good =
                 wait_until(b, recordings, &run, range.to_ns, error) && write_log(recordings, path, &run, range, error);
@@ -338,9 +339,9 @@ static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "TARGET[~N|@RUN]", const char *, 1, 1, struct bundle, which, COMPLETE_TARGET,
                 "of that target the newest run; RUN: one by the beginning of its name, or -1 for the one before"),
         OPTION_DURATION("before", 'b', struct bundle, before_ns, 0, ACTION_DUMP_MOST_NS,
-                        "so long before the alert's onset, or now; default: 10m"),
+                        "how long before the alert's onset, or now; default: 10m"),
         OPTION_DURATION("after", 'a', struct bundle, after_ns, 0, ACTION_DUMP_WAIT_NS,
-                        "and so long after it fired, or now, which is waited for; default: 2m"),
+                        "and how long after it fired, or now, which is waited for; default: 2m"),
         OPTION_TEXT("alert", 0, "FILE", struct bundle, alert, COMPLETE_FILE,
                     "the alert, as programs of rules get it on their standard input; - reads that"),
         OPTION_TEXT("directory", 'o', "DIR", struct bundle, output, COMPLETE_FILE,
@@ -348,9 +349,9 @@ static const struct option options[] = {
         OPTION_BYTES("keep", 'k', struct bundle, keep_bytes, 1,
                      "of all bundles in DIR: the oldest are removed for it; default: 1GiB"),
         OPTION_DURATION("apart", 0, struct bundle, limits.apart_ns, 0, 0,
-                        "none is made so soon after another of the same rule; default for alerts: 2h"),
+                        "the least time after another of the same rule; default for alerts: 2h"),
         OPTION_NUMBER("per-day", 0, uint64_t, struct bundle, limits.per_day, 0, 1000,
-                      "nor when a rule has so many within 24h; default for alerts: 3"),
+                      "at most this many of a rule within 24h; default for alerts: 3"),
         OPTION_CONNECT_ONE(struct bundle, where.endpoint, "the daemon that records, by its publish endpoint"),
         OPTION_TEXT("dir", 'd', "DIR", struct bundle, where.directory, COMPLETE_FILE,
                     "the directory of recordings; no daemon is needed then"),

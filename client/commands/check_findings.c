@@ -181,7 +181,7 @@ void findings_add_unjudged(struct findings *f)
                 const bool reported = is_reported(f, t);
 
                 if (u->lost_bytes && !reported) {
-                        (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
+                        (void)snprintf(sentence, sizeof(sentence), "%s of the log is damaged and was not judged",
                                        hw_bytes_text(number, sizeof(number), (double)u->lost_bytes));
                         add_unjudged(f, t, DAMAGED, sentence);
                 } else if (u->places && !reported) {

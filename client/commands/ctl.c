@@ -438,7 +438,7 @@ const struct command command_remove = {
         .name = "remove",
         .summary = "have the daemon forget a target",
         .usage = (const char *const[]){ "[OPTION]... TARGET", NULL },
-        .about = "Its program goes on; `heapwatch detach` ends what the agent does in it. What was recorded stays.",
+        .about = "Its program continues; `heapwatch detach` ends what the agent does in it. What was recorded stays.",
         .options =
                 (const struct option[]){
                         OPERAND(OPTION_IS_TEXT, "TARGET", char *, 1, 1, struct ctl, source, COMPLETE_TARGET, NULL),

@@ -117,7 +117,7 @@ static void print_daemon(const Hw__DaemonState *d)
         (void)printf("  refused %s",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
         if (d->has_paced_requests)
-                (void)printf("  put off %s (a client sent more at once than one may)",
+                (void)printf("  delayed %s (a client sent more at once than it may)",
                              hw_count_text(text, sizeof(text), d->paced_requests));
         (void)putchar('\n');
         if (d->memory_pressure) {
@@ -147,7 +147,7 @@ static void print_daemon(const Hw__DaemonState *d)
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
                 if (d->has_descriptors_limit)
-                        (void)printf("; it may open %s descriptors, the log says why",
+                        (void)printf("; it may open only %s descriptors; its log says why",
                                      hw_count_text(text, sizeof(text), d->descriptors_limit));
                 (void)putchar('\n');
         }
@@ -267,7 +267,7 @@ static void print_history(struct print_state *p, const Hw__History *h)
                 (void)printf("%14s  %9s  %8s  %14s  %14s  %14s  %14s   (values in %s)\n", "TIME_S", "WIDTH_S", "COUNT",
                              "MIN", "MEAN", "MAX", "LAST", unit ? unit : "1");
                 if (!h->n_points)
-                        fputs("heapwatch ctl: nothing of it was measured in that time of the run\n", stderr);
+                        fputs("heapwatch ctl: nothing was measured in that part of the run\n", stderr);
         }
         p->headed = true;
         for (size_t i = 0; i < h->n_points; i++) {

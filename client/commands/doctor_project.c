@@ -637,10 +637,11 @@ int doctor_project(const char *directory, bool json, bool patch)
                         (json ? print_json : print_text)(p);
                 status = status ? EXIT_FINDING : EXIT_OK;
         } else {
-                command_error(&command_doctor,
-                              "%s is no Haskell project: there is neither a .cabal file nor a package.yaml that can be "
-                              "read, nor in a folder of it",
-                              directory);
+                command_error(
+                        &command_doctor,
+                        "%s is not a Haskell project: there is neither a .cabal file nor a package.yaml that can be "
+                        "read, nor in a folder of it",
+                        directory);
         }
         for (size_t i = 0; i < p->n_files; i++) {
                 free(p->files[i].lines);

@@ -78,8 +78,8 @@ int doctor_unit(const char *unit)
         struct error error;
 
         if (!service_name(unit, name))
-                return command_error(&command_doctor, "%s is no name of a service: expected one such as api" SUFFIX,
-                                     unit);
+                return command_error(&command_doctor,
+                                     "%s is not the name of a service: expected one such as api" SUFFIX, unit);
         if (!agent_fit_library(library, sizeof(library), &error))
                 return command_error(&command_doctor, "%s", error.text);
         if (strpbrk(library, " \t\n\"\\%%:"))

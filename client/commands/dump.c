@@ -130,7 +130,7 @@ static void print_result(const struct dump *d, const struct recorded_run *run, c
                       hw_bytes_text(size, sizeof(size), (double)bytes),
                       hw_duration_text(length, sizeof(length), (double)length_of(stats, range)));
         if (stats->lost_bytes)
-                (void)fprintf(stderr, "%s of that are missing: they were not written to disk\n",
+                (void)fprintf(stderr, "%s of that is missing: they were not written to disk\n",
                               hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
         if (stats->missing)
                 (void)fprintf(stderr, "%u part%s of it %s missing: removed for the budget, or damaged\n",

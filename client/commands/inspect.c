@@ -173,7 +173,7 @@ static int run_inspect(void *filled)
 
         if (r->arrays && (r->retained || r->since || r->output || r->by))
                 return command_usage_error(r->command,
-                                           "--arrays is of arrays alone, without --retained, --since, --output and "
+                                           "--arrays is for arrays alone, without --retained, --since, --output and "
                                            "--by");
         if (r->show_values && (!r->arrays || r->json || !isatty(STDOUT_FILENO)))
                 return command_usage_error(r->command,
@@ -181,11 +181,11 @@ static int run_inspect(void *filled)
                                            "--arrays, as text, and not into a file or a pipe");
         if (r->by == BY_CONTENTS && (r->retained || r->since || r->output))
                 return command_usage_error(r->command,
-                                           "--by contents is of a census, without --retained, --since and "
+                                           "--by contents is for a census, without --retained, --since and "
                                            "--output");
         if (r->sample_bytes && (r->by == BY_CONTENTS || r->arrays || r->retained || r->since || r->output))
                 return command_usage_error(r->command,
-                                           "--sample is of bytes and closures of types, without --by contents, "
+                                           "--sample is for bytes and closures of types, without --by contents, "
                                            "--arrays, --retained, --since and --output");
         if (r->allocation && r->waiting)
                 return command_usage_error(r->command,

@@ -218,7 +218,7 @@ static bool read_archived(struct request *r, struct error *error)
         struct database d = { .lock = -1 };
         char path[PATH_MAX];
         bool good = r->db || database_default_path(path, sizeof(path)) ||
-                    error_set(error, "there is no home with an archive in it; give --db FILE");
+                    error_set(error, "there is no home directory with an archive; give --db FILE");
 
         good = good && database_open_to_read(&d, r->db ? r->db : path, error);
         for (size_t i = 0; good && i < r->from.targets.n; i++) {

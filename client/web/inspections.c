@@ -142,7 +142,7 @@ bool inspections_start(struct inspections *p, enum inspecting_what what, size_t 
         if (item && item->inspecting)
                 return error_set(error, "one of %s is being taken", target);
         if (!room)
-                return error_set(error, "%zu %s are being taken, as many as may be; try again when one is done",
+                return error_set(error, "%zu %s are being taken, as many as are allowed; try again when one is done",
                                  kinds[kind].running_most, kinds[kind].several);
         if (!(inspecting = inspecting_new(&o, error)))
                 return false;

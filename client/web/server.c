@@ -95,7 +95,7 @@ static void with_detail(struct server *s, struct evhttp_request *req, const char
 static void get_page(struct evhttp_request *req, const char *path)
 {
         if (strcmp(path, "/"))
-                answer_error(req, 404, "there is nothing at this address; see / and /api/state");
+                answer_error(req, 404, "nothing is served at this address; see / and /api/state");
         else if (!page_size())
                 answer_error(req, 404, "%s. The API is at /api/state", PAGE_MISSING);
         else

@@ -80,7 +80,7 @@ static void report_connect_failure(struct connection *c, int error)
                 source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
                                  source_uri_path(&s->uri));
         else if (error == ECONNREFUSED)
-                source_set_retry(s, SOURCE_WAITING, "nobody listens at %s; trying again, at most every 5 s",
+                source_set_retry(s, SOURCE_WAITING, "nothing listens at %s; trying again, at most every 5 s",
                                  name_of(c));
         else
                 source_set_retry(s, error == EACCES ? SOURCE_FAILED : SOURCE_WAITING,

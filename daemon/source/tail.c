@@ -103,7 +103,7 @@ static void report_open_failure(struct tail *t, int error)
         if (s->from.known) {
                 s->from.known = false;
                 s->flowing = true;
-                source_cut(s, "%s was gone when the daemon was started again", path_of(t));
+                source_cut(s, "%s was gone when the daemon was restarted", path_of(t));
         }
 
         if (error == ENOENT || error == ENOTDIR)
@@ -162,7 +162,7 @@ static void resume_file(struct tail *t)
                 begin_again(t);
         }
         t->source.flowing = true;
-        source_cut(&t->source, "%s is another file now than before the daemon was started again", path_of(t));
+        source_cut(&t->source, "%s is not the file that it was before the daemon was restarted", path_of(t));
 }
 
 static bool attach_file(struct tail *t)

@@ -108,7 +108,7 @@ static void print_cautions(const struct inspect_subject *s)
         char bytes[HW_NUMBER_MAX], text[ERROR_TEXT_MAX];
 
         if (s->late)
-                (void)fputs("incomplete: the time for the stop was over (--max-pause), and the program continued\n",
+                (void)fputs("incomplete: the time for the stop (--max-pause) ran out, and the program continued\n",
                             s->request->to);
         if (s->torn)
                 (void)fputs(
@@ -120,7 +120,7 @@ static void print_cautions(const struct inspect_subject *s)
         if (s->rest[0])
                 (void)fprintf(s->request->to, "%s\n", s->rest);
         if (s->missing)
-                (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s are missing\n",
+                (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s is missing\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)s->missing));
         else if (s->damaged)
                 (void)fputs(

@@ -17,7 +17,7 @@
 #define HELD_BYTES     (UINT64_C(1) << 16) /* a heap that nothing moves has so much less than is said, at most, */
 #define HELD_PARTS     50                  /* and one part in so many */
 
-/* "37.5 KiB of its heap are not understood (1.2 %): 800 CONSTR, 3 of no type". */
+/* "37.5 KiB of its heap is not understood (1.2 %): 800 CONSTR, 3 of no type". */
 static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
 {
         const double all = (double)(c->total_bytes + c->rest.unknown_bytes);
@@ -28,7 +28,7 @@ static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
         text_out_init(&out, ret, REST_TEXT_BYTES);
         memcpy(met, c->rest.met, sizeof(met));
         text_put(&out, hw_bytes_text(bytes, sizeof(bytes), (double)c->rest.unknown_bytes));
-        text_put(&out, " of its heap are not understood (");
+        text_put(&out, " of its heap is not understood (");
         text_put(&out, hw_share_text(share, sizeof(share), (double)c->rest.unknown_bytes / all));
         for (unsigned i = 0, best = 0; i < TYPES_SHOWN; i++, best = 0) {
                 for (unsigned t = 1; t < CLOSURE_TYPES; t++)
@@ -64,7 +64,7 @@ bool is_understood(struct inspect_subject *s, const struct heap_census *c, struc
         put_rest(s ? s->rest : rest, c);
         return c->rest.unknown_bytes <= (c->total_bytes + c->rest.unknown_bytes) / UNKNOWN_MOST ||
                error_set(error,
-                         "%s; with more than 5 %%, what is left would be wrong. It may be of another release than "
+                         "%s; above 5 %%, the rest would be wrong. It may be of another release than "
                          "GHC " GHC_RELEASES ", or was read while it changed",
                          s ? s->rest : rest);
 }

@@ -226,7 +226,7 @@ static void print_allocated(FILE *to, const struct stack_profile *p)
         (void)fputc('\n', to);
         if (p->unweighed)
                 (void)fprintf(to,
-                              "%s sample%s left out, for what the thread allocated next is not known; the next one "
+                              "%s sample%s left out, because what the thread allocated next is not known; the next one "
                               "stands for their time\n",
                               hw_count_text(a, sizeof(a), p->unweighed), p->unweighed == 1 ? " is" : "s are");
 }
@@ -286,7 +286,7 @@ static void print_readings(FILE *to, const struct part *t)
                 (void)fprintf(to, "%s of %s threads ran while they were read, and are left out\n",
                               hw_count_text(a, sizeof(a), w->changed), hw_count_text(b, sizeof(b), w->read));
         if (w->failed)
-                (void)fprintf(to, "%s further reading%s failed, for garbage was collected meanwhile\n",
+                (void)fprintf(to, "%s further reading%s failed, because garbage was collected meanwhile\n",
                               hw_count_text(a, sizeof(a), w->failed), w->failed == 1 ? "" : "s");
 }
 
@@ -307,7 +307,7 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
         if (samples == 0 && p->is_suspended)
                 (void)fprintf(to, "a signal has stopped it; `kill -CONT %ld` lets it continue\n", (long)s->pid);
         else if (samples == 0)
-                (void)fprintf(to, "it was not met while it ran: it waits%s\n",
+                (void)fprintf(to, "it was never seen running: it waits%s\n",
                               p->with_waiting ? "" : "; `heapwatch profile --waiting` shows for what");
         if (s->request->rows && !print_rows(s, p, &p->running))
                 return false;

@@ -348,7 +348,7 @@ static bool is_mostly_gone(const struct question *q, struct error *error)
 
         if (!r->brief || graph_group_bytes(band_of(q)) >= r->band_bytes / GONE_SHARE)
                 return false;
-        (void)error_set(error, "what grew is gone: %s of it are left, where the last census had %s",
+        (void)error_set(error, "what grew is gone: %s of it is left, where the last census had %s",
                         hw_bytes_text(left, sizeof(left), (double)graph_group_bytes(band_of(q))),
                         hw_bytes_text(before, sizeof(before), (double)r->band_bytes));
         return true;

@@ -229,12 +229,12 @@ void why_print_brief(const struct question *q)
 {
         static const char kept[] =
                 "{holder} {keeps|keep} {share} of {band} ({reached}[, {most}])[, by way of {path}]"
-                "[{if_some_go}; without {it|them} {going} would go][, and {many_dead} that are dead in pinned blocks]"
+                "[{if_some_go}; without {it|them} {going} would go][, and {many_dead} of dead data in pinned blocks]"
                 "[; {other}][; {byte_slices}: copy what is kept][; {text_slices}: copy what is kept][; {second}]"
-                "[; {much_pinned} more are dead, in pinned blocks that what is alive in them keeps]"
-                "[; {much_garbage} more are garbage until the next major collection, most likely][; {gain_since}]";
+                "[; {much_pinned} more is dead, in pinned blocks with live data]"
+                "[; {much_garbage} more is most likely garbage until the next major collection][; {gain_since}]";
         static const char unheld[] =
-                "nothing that was found keeps {band} ({bytes}): garbage until the next major collection, most likely";
+                "nothing that was found keeps {band} ({bytes}): most likely garbage until the next major collection";
         const struct holder of = q->n_roots ? holder_of_root(q, 0) : (struct holder){ .q = q };
         char text[SENTENCE_BYTES];
 
@@ -276,7 +276,7 @@ static void print_root(const struct question *q, size_t i)
         (void)fprintf(q->subject->request->to, "  %s\n",
                       write_sentence(text, &h,
                                      "{holder}[; nothing else holds {only}; without {it|them} {going} of everything "
-                                     "would go][, and {dead} that are dead in pinned blocks][; {other}]"));
+                                     "would go][, and {dead} of dead data in pinned blocks][; {other}]"));
 }
 
 /* What has less than a hundredth of the band tells nothing, unless it is all there is, or its gain is asked for. */
@@ -307,12 +307,12 @@ void why_print_text(const struct question *q)
 {
         static const char *const remarks[] = {
                 "[{if_of_contents}type: {most}][{if_of_type}contents: {most}]",
-                "[{pinned} of it are dead and stay: in pinned blocks that what is alive in them keeps]",
-                "[{garbage} of it are held by no root that was found: garbage until the next major collection, most "
-                "likely]",
-                "[{byte_slices}, which nothing else holds: copied (Data.ByteString.copy), they would not keep the "
+                "[{pinned} of it is dead but stays, in pinned blocks with live data]",
+                "[{garbage} of it is held by no root that was found: most likely garbage until the next major "
+                "collection]",
+                "[{byte_slices}, which nothing else holds: if copied (Data.ByteString.copy), they would not keep the "
                 "rest]",
-                "[{text_slices}, which nothing else holds: copied (Data.Text.copy), they would not keep the rest]",
+                "[{text_slices}, which nothing else holds: if copied (Data.Text.copy), they would not keep the rest]",
         };
         const struct holder of = { .q = q };
         char text[SENTENCE_BYTES], n[HW_NUMBER_MAX];

@@ -218,7 +218,7 @@ int trust_endpoint(const char *endpoint, struct error *error)
         if (r != 0)
                 return r < 0 ? r : 0;
         if (peer_of(path, &peer) && !is_one_of_us(peer, owner))
-                return error_code(error, -EPERM, "%s: what listens there is another user's (uid %lu)", path,
+                return error_code(error, -EPERM, "%s: the daemon there belongs to another user (uid %lu)", path,
                                   (unsigned long)peer);
         return 0;
 }

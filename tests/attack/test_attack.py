@@ -299,7 +299,7 @@ def test_m4_memory_stays_within_the_units(directory, what, mib):
         def short_of_memory():
             """In both faces at once. Once the unread snapshots are given up, the bands alone need not fill the budget."""
             watch()
-            said = "of its 40.0 MiB of memory are in use: "     # below 80 and 95 %: test_memory.c::marks
+            said = "of its 40.0 MiB of memory is in use: "     # below 80 and 95 %: test_memory.c::marks
             if said not in "".join([line for line in d.log.read_text().splitlines() if " memory=" in line][-1:]):
                 add(f"x{len(names)}", directory / "hostile")
             shown = [" ".join(client(*face, "--connect", d.publish).stdout.decode().split()) for face in (("status",), ("top", "--once", "x0"))]

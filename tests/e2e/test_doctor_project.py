@@ -90,7 +90,7 @@ def test_hpack_and_stack(tmp_path):
 
 def test_what_is_no_project_and_what_is_hostile(tmp_path):
     done = client("doctor", tmp_path)
-    assert done.returncode == 2 and b"is no Haskell project" in done.stderr
+    assert done.returncode == 2 and b"is not a Haskell project" in done.stderr
     os.mkfifo(tmp_path / "a.cabal")                      # nobody writes: it is not waited for
     (tmp_path / "b.cabal").mkdir()
     assert client("doctor", tmp_path).returncode == 2

@@ -340,7 +340,7 @@ def test_a_restart_keeps_what_is_not_sent(directory, daemon):
     x.textfile.unlink()
     with HTTP(of_remote_write, port=port) as r, x:
         wait_for(lambda: x.settled("remote-write"), "a queue of what is new")
-        assert "goes on with queued_samples=" in x.said()
+        assert "continues with queued_samples=" in x.said()
         assert r.samples >= queued
         moments = sorted(r.moments)
         gaps = [(b - a) / 1e9 for a, b in zip(moments, moments[1:])]

@@ -143,7 +143,7 @@ def test_a_fifo_outlives_its_reader(directory, monkeypatch, keeper):
             wait_for(lambda: bytes_of(d, "t") > 0, "the first bytes")
     wait_for(lambda: bytes_of(d, "t") == len(sent), "all of it")
     log = d.log.read_text()
-    assert log.count("goes on from its checkpoint") == 3 and d.target("t").runs == 1 and not d.health("t").gaps
+    assert log.count("resumes from its checkpoint") == 3 and d.target("t").runs == 1 and not d.health("t").gaps
     with private_directory() as other:
         (other / "t.eventlog").write_bytes(sent)
         with Daemon(other, f"t={other}/t.eventlog", args=ARGS) as never:

@@ -432,7 +432,7 @@ def test_heap_by_contents(threaded):
     assert why["band"] == "[Order]" and why["closures"] == 500 and why["roots"][0]["name"].startswith("thread in "), why
     assert [t["type"] for t in why["paths"][0]["path"]][0] == "GHC.Types.:" and "contents" not in why
     done = client("heap", threaded.pid, "--by", "contents", "--retained")
-    assert done.returncode == 2 and b"--by contents is of a census" in done.stderr and not done.stdout, done.stderr
+    assert done.returncode == 2 and b"--by contents is for a census" in done.stderr and not done.stdout, done.stderr
 
 
 def test_heap_by_a_sample():
@@ -454,7 +454,7 @@ def test_heap_by_a_sample():
         program.kill()
         program.wait()
     done = client("heap", program.pid, "--sample", "128MiB", "--by", "contents")
-    assert done.returncode == 2 and b"--sample is of bytes and closures of types" in done.stderr, done.stderr
+    assert done.returncode == 2 and b"--sample is for bytes and closures of types" in done.stderr, done.stderr
 
 
 def test_equal_arrays(threaded, directory):
@@ -487,7 +487,7 @@ def test_equal_arrays(threaded, directory):
     finally:
         program.kill()
         program.wait()
-    for args, words in (((graph, "--arrays"), "has no contents to compare"), ((threaded.pid, "--arrays", "--retained"), "--arrays is of arrays alone")):
+    for args, words in (((graph, "--arrays"), "has no contents to compare"), ((threaded.pid, "--arrays", "--retained"), "--arrays is for arrays alone")):
         done = client("heap", *args)
         assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
 
@@ -508,7 +508,7 @@ def test_slices_of_arrays(directory):
         brief = client("why", program.pid, "ARR_WORDS", "--brief").stdout.decode()
         assert "; 2,000 ByteStrings use 25.4 KiB of 7.63 MiB in 1,000 arrays: copy what is kept; 500 Texts use 6.84 KiB of 3.82 MiB " in brief, brief
         text = client("why", program.pid, "ARR_WORDS").stdout.decode()
-        assert re.search(r" of everything would go, and 10[12]\d KiB that are dead in pinned blocks$", text, re.M), text
+        assert re.search(r" of everything would go, and 10[12]\d KiB of dead data in pinned blocks$", text, re.M), text
         graph = directory / "sliced.heapgraph"
         inspect("heap", program.pid, "-o", graph)
         kept = inspect("why", graph, "ARR_WORDS")
@@ -793,7 +793,7 @@ def test_who_holds_what_in_a_file(directory, threaded):
 
     damaged = directory / "damaged.heapgraph"
     damaged.write_bytes(graph.read_bytes()[:-9])
-    for args, words in ((("heap", damaged), "it is damaged, or cut off"), (("threads", graph), "is of who holds what in a heap"),
+    for args, words in ((("heap", damaged), "it is damaged, or cut off"), (("threads", graph), "is a heap graph"),
                         (("heap", threaded.pid, "-o", directory / "x.json"), "expected a file that ends with .heapgraph or .heapsnapshot")):
         done = client(*args)
         assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr

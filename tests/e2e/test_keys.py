@@ -168,7 +168,7 @@ def test_commands_take_a_host(keyed):
 
 def test_wrong_key_no_key_wrong_server(keyed):
     stranger = keyed.guest("stranger")
-    for key, server, words in ((stranger, None, b"does not let your key in"),
+    for key, server, words in ((stranger, None, b"does not accept your key"),
                                (keyed.files["read"], "ab" * 32, b"has another key than the one")):
         if server:
             keyed.write_hosts([server])
@@ -273,7 +273,7 @@ def test_revoked(keyed):
         kept.close()
     assert "revoked key=control" in keyed.log.read_text()
     done = keyed.by(keyed.files["control"], "status")
-    assert done.returncode == 2 and b"does not let your key in" in done.stderr
+    assert done.returncode == 2 and b"does not accept your key" in done.stderr
 
 
 def test_let_in_later(keyed):
@@ -424,7 +424,7 @@ def test_refused_at_the_start(directory):
         done = start(*args)
         assert done.returncode == code and words in done.stderr, (args, done.stderr)
     assert client("keys", "new", "server", "--dir", keys).returncode == 0
-    for args, words in ((["--listen", "tcp://example.org:7700"], b"is no address"), (["--listen", "0.0.0.0"], b"expected tcp://"),
+    for args, words in ((["--listen", "tcp://example.org:7700"], b"is not an address"), (["--listen", "0.0.0.0"], b"expected tcp://"),
                         (["--listen", "tcp://0.0.0.0:65535"], b"1 to 65534")):
         done = start(*args, "--keys", str(keys))
         assert done.returncode == 1 and words in done.stderr, (args, done.stderr)

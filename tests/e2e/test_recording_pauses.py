@@ -148,7 +148,7 @@ def test_one_alert_for_all_targets(directory, disk):
 
     def told():
         firing = [a for n in names if (a := program.alert(n)) and a.state == pb.Alert.STATE_FIRING]
-        return len(firing) == 1 and "so it is with 2 other targets" in firing[0].sentence
+        return len(firing) == 1 and "the same holds for 2 other targets" in firing[0].sentence
 
     wait_for(told, "one alert")
     listed = client("alerts", env={"HEAPWATCH_DIR": str(directory)}).stdout.decode()

@@ -228,8 +228,8 @@ def test_what_cannot_be_done(tmp_path):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     for arguments, words in (([LEAKY, "api"], "api is not a file"), (["api", "--limit", "1GiB"], "--limit belongs to files"),
-                             ([LEAKY, "--profile", "5s"], "--profile is of targets that run"),
-                             ([LEAKY, "--heap"], "--heap is of targets that run")):
+                             ([LEAKY, "--profile", "5s"], "--profile is for targets that run"),
+                             ([LEAKY, "--heap"], "--heap is for targets that run")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     (tmp_path / "junk.eventlog").write_bytes(b"this is no eventlog\n" * 50)

@@ -176,7 +176,7 @@ def test_growing_file():
             trend = [t for u in d.snapshot("t")["trends"] for t in u.trends.trends if t.series == pb.SERIES_LIVE]
             assert trend and trend[0].verdict == pb.VERDICT_LEAK
         d.stop()
-        assert log.count("goes on from its checkpoint") == KILLS
+        assert log.count("resumes from its checkpoint") == KILLS
         assert "refused" not in log
         is_recorded_whole(one, hour.header + b"".join(hour.pieces))
 
@@ -384,7 +384,7 @@ def test_a_run_with_a_silence():
             before = known(d, "t")
         with daemon(one, f"t={path}") as d:
             wait_for(lambda: d.target("t"), "the target")
-            assert "refused" not in d.log.read_text() and "goes on from its checkpoint" in d.log.read_text()
+            assert "refused" not in d.log.read_text() and "resumes from its checkpoint" in d.log.read_text()
             same(known(d, "t"), before)
 
 

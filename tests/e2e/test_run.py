@@ -433,7 +433,7 @@ def test_in_a_sandbox_without_a_place_for_the_agent_it_is_watched_from_outside(d
     """Its agent cannot make its socket: by run, and by attach."""
     require_tracing()
     run = start(daemon, "--", *read_only(daemon.directory), bare["Exits"], "print", "6")
-    wait_told(run, "Exits is watched from outside, its pauses are not known: the agent could not begin in it (a sandbox")
+    wait_told(run, "Exits is watched from outside, its pauses are not known: the agent could not start in it (a sandbox")
     run_info = daemon.wait_state("Exits", "RUNNING").run_info
     wait_for(lambda: "census" in daemon.snapshot("Exits"), "bands")
     assert finish(run)[0] == 0
@@ -673,7 +673,7 @@ def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
         wait_for(lambda: daemon.health("mine").events > events, "further events")
         assert daemon.target("mine").run_info.first_time_ns == first
         log = daemon.log.read_text()
-        assert "run=1 goes on from its checkpoint" in log and "removed" not in log, log
+        assert "run=1 resumes from its checkpoint" in log and "removed" not in log, log
         assert finish(run)[0] == 0
 
 

@@ -178,7 +178,7 @@ def test_the_daemon_needs_no_other_system_calls(directory, monkeypatch):
         wait_for(lambda: list((directory / "state").rglob("*")), "its silences, kept")
         d.stop()
         d.start()
-        assert "goes on from its checkpoint" in d.log.read_text()
+        assert "resumes from its checkpoint" in d.log.read_text()
         d.wait_state("a", "ENDED")
 
 

@@ -285,7 +285,7 @@ static int check_options(const struct request *r, const struct command *c, const
                 return command_usage_error(
                         c, "-o %s: it exists, and no query wrote it: give another name, or remove it", r->output.file);
         if (r->output.chart && query_is_database(r->output.file))
-                return command_usage_error(c, "a chart is no table of a database: -o FILE.svg, or without -o");
+                return command_usage_error(c, "a chart cannot be stored in a database: -o FILE.svg, or without -o");
         if (r->every_ns && r->every_ns < EVERY_MIN_NS)
                 return command_usage_error(c, "--every: expected at least 100ms");
         if (r->every_ns && r->output.file)

@@ -212,7 +212,7 @@ static void suggest_table(char *out, size_t size, const struct query *q, const c
         add_tables(&names, q, "");
         add_sources(&sources, q, "");
         if (!strcmp(name, "diff"))
-                (void)snprintf(out, size, "; it is of two sources: heapwatch query SQL old=LOG new=LOG");
+                (void)snprintf(out, size, "; it needs two sources: heapwatch query SQL old=LOG new=LOG");
         else if (!dot || !source || !has_name(&names, table))
                 suggest_nearest(out, size, table, &names, "");
         else if (has_name(&sources, source))

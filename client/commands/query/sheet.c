@@ -296,7 +296,7 @@ static void print_sheet(FILE *to, struct sheet *s, unsigned columns)
                 }
         }
         if (s->left_out > 0)
-                (void)fprintf(to, "... and %zu rows more: --format csv prints all\n", s->left_out);
+                (void)fprintf(to, "... and %zu more rows: --format csv prints all\n", s->left_out);
 }
 
 int query_print_sheet(FILE *to, sqlite3_stmt *statement, unsigned columns)

@@ -387,7 +387,8 @@ static int undo_attach(const struct ghc_process *p, const char *socket, int outc
         struct error why = *error, unused;
 
         if (outcome != AGENT_BEGUN || !agent_request(socket, "stop", ASK_MS, NULL, 0, &unused))
-                error_set(error, "%s; the agent goes on in it: `heapwatch detach %d` ends that", why.text, (int)p->pid);
+                error_set(error, "%s; the agent keeps running in it: `heapwatch detach %d` ends that", why.text,
+                          (int)p->pid);
         return report_failure(&command_attach, p->name, error);
 }
 
@@ -566,7 +567,7 @@ const struct command command_attach = {
                  "bands (docs/INSIDE.md). Where that cannot be either, its process alone is watched: memory, faults, "
                  "processor time and limits are known, its heap is not.",
         .options = attach_options,
-        .status = "0, or 2 when it could not be attached to: then the program goes on as it was.",
+        .status = "0, or 2 when it could not be attached to: then the program continues as it was.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1",
                                            "heapwatch attach --outside 1234", "heapwatch attach --process-only 1234",
                                            NULL },

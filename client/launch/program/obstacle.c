@@ -28,7 +28,7 @@ static const struct {
                                    "attach to it while it runs: heapwatch attach PID" },
         [OBSTACLE_SKIPPED] = { "it is one of the tools that build or start programs, which are skipped by their names",
                                "run it by itself: heapwatch run -- TOOL ARGUMENT..." },
-        [OBSTACLE_UNREACHABLE] = { "the agent could not begin in it (a sandbox, container or chroot whose file system "
+        [OBSTACLE_UNREACHABLE] = { "the agent could not start in it (a sandbox, container or chroot whose file system "
                                    "is read-only, or lacks the agent's library or heapwatch's directory)",
                                    "let it have heapwatch's directory, writable, and the agent's library "
                                    "(bwrap --bind, podman -v)" },

@@ -92,7 +92,7 @@ void notices_close(struct notices *n, int wait_ms)
         const unsigned long left_out = n->used == 0 ? n->left_out : 0;
         n->left_out -= left_out;
         if (left_out > 0)
-                notices_print(n, "%lu notices were left out: nobody read standard error", left_out);
+                notices_print(n, "%lu notices were left out: standard error was not read", left_out);
         for (uint64_t now_ms; n->used > 0 && (now_ms = clock_mono_ms()) < end_ms; notices_write(n)) {
                 struct pollfd room = { n->fd, POLLOUT, 0 };
                 (void)poll(&room, 1, end_ms - now_ms < 50 ? (int)(end_ms - now_ms) : 50);

@@ -47,7 +47,7 @@ static const struct option options[] = {
                     "name of the target (default: PROGRAM's file name, or that of the program below a wrapper)"),
         OPTION_FLAG("no-top", 0, struct run_options, no_top,
                     "no screen: standard input, output and error stay PROGRAM's own; so it is, without --plain, where "
-                    "standard input or output is no terminal"),
+                    "standard input or output is not a terminal"),
         OPTION_FLAG("plain", 0, struct run_options, plain, "the screen as lines of text, not as a full screen"),
         OPTION_FLAG("close", 0, struct run_options, close, "close the screen when PROGRAM ends"),
         OPTION_TEXT(

@@ -517,7 +517,7 @@ static void run_turn(struct session *s)
         if (ran && s->program == 0)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0) {
-                notices_print(&s->r->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
+                notices_print(&s->r->notices, "the program continues as process %d, its output in %s; Ctrl-C ends it",
                               (int)s->program, s->r->output);
         }
 }

@@ -136,10 +136,11 @@ static int check_request(void *filled)
                 return command_usage_error(&command_convert,
                                            "expected a format: add --to hp, csv, json, speedscope, pprof or another");
         if ((r->options.at_given || r->options.of != OF_ANY) && r->format->profiles == NO_PROFILE)
-                return command_usage_error(&command_convert,
-                                           "%s has all of the log; --at and --profile are of collapsed, speedscope and "
-                                           "pprof",
-                                           r->to);
+                return command_usage_error(
+                        &command_convert,
+                        "%s has all of the log; --at and --profile are for collapsed, speedscope and "
+                        "pprof",
+                        r->to);
         if (r->options.at_ns == AT_ALL && r->format->profiles == ONE_PROFILE)
                 return command_usage_error(&command_convert, "%s shows one moment; --at takes a time or peak", r->to);
         if (out_file_is_input(r->output, r->log))

@@ -193,7 +193,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
         if (!whole)
                 (void)delivery_destroy(&d);
         else if (queue_oldest(&d->queue)) {
-                report_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
+                report_info("sink=%s continues with queued_samples=%" PRIu64, options->name, d->queue.samples);
                 send_after(d, 0, 0);
         }
         return d;

@@ -270,7 +270,7 @@ static bool journal_path(struct sink *s, struct error *error)
                 return true;
         (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
         if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
-                return error_set(error, "there is no directory for what is not sent; give --journal DIR, or off");
+                return error_set(error, "there is no directory for unsent samples; give --journal DIR, or off");
         int n = p->journal ? snprintf(s->journal, sizeof(s->journal), "%s/%s.queue", p->journal, name)
                            : snprintf(s->journal, sizeof(s->journal), "%.*s.queue", (int)(strlen(state) - 5), state);
         if (n < 0 || (size_t)n >= sizeof(s->journal))

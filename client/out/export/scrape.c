@@ -52,7 +52,7 @@ static void on_request(struct evhttp_request *req, void *arg)
         if (answer_ambiguous(req) || is_refused(s, req))
                 return;
         if (!path || strcmp(path, "/metrics") != 0) {
-                answer_error(req, 404, "there is nothing but /metrics");
+                answer_error(req, 404, "only /metrics is served here");
         } else if (!connections_have_room(s->options.connections)) {
                 answer_no_room(req);
         } else {

@@ -335,7 +335,7 @@ static int run_notify(void *filled)
                         record_read(n->record, n->record_path);
         } else {
                 n->record_path[0] = '\0';
-                report_warning("there is no directory for what has to be kept over a restart; set XDG_STATE_HOME");
+                report_warning("there is no directory for what must survive a restart; set XDG_STATE_HOME");
         }
         n->heard_ns = clock_mono_ns();
         if (n->base && n->record && open_all(n))

@@ -284,11 +284,11 @@ static int check_picture(struct reporter *r)
 
         if (r->from.targets.n)
                 return command_usage_error(&command_report,
-                                           "%s is no file, and a picture is drawn from a finished log; if it is "
+                                           "%s is not a file, and a picture is drawn from a finished log; if it is "
                                            "recorded, give recording:%s",
                                            r->from.targets.items[0], r->from.targets.items[0]);
         if (r->from.files.n > 1)
-                return command_usage_error(&command_report, "a picture is of one log, not of %zu", r->from.files.n);
+                return command_usage_error(&command_report, "a picture shows one log, not %zu", r->from.files.n);
         if (option_of_page(r))
                 return command_usage_error(&command_report, "%s belongs to a page, not to a picture",
                                            option_of_page(r));
@@ -318,7 +318,7 @@ static int check_page(struct reporter *r)
         if (r->by_allocation && !r->profile_ns)
                 return command_usage_error(&command_report, "--allocation belongs to a profile: --profile 10s");
         if (option_of_targets(r) && (r->from.files.n || r->from.targets.n > REPORT_PROFILES))
-                return command_usage_error(&command_report, "%s is of targets that run, of at most %u",
+                return command_usage_error(&command_report, "%s is for targets that run, at most %u",
                                            option_of_targets(r), REPORT_PROFILES);
         r->options.bands = r->bands == NOT_GIVEN ? PAGE_BANDS : r->bands;
         r->options.sort = r->sort ? r->sort : nth_order(0);

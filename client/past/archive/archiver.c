@@ -182,7 +182,7 @@ static void forget_old(struct archiver *a)
         else if (r != SQLITE_OK)
                 report_result(a, r);
         else if (most && bytes > most)
-                report_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to forget",
+                report_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to delete",
                                a->database.path, bytes);
 }
 

@@ -62,7 +62,7 @@ static int check_labels(const struct request *r)
         if (r->of && !r->labels.n)
                 return command_usage_error(&command_archive, "--of needs --label");
         if (r->of && (r->from.operands.n || r->from.endpoints.n))
-                return command_usage_error(&command_archive, "--of only labels; nothing is archived then");
+                return command_usage_error(&command_archive, "--of only labels runs, and archives nothing");
         return 0;
 }
 
@@ -95,8 +95,8 @@ static int check_request(void *filled)
         if (r->max_bytes)
                 keep->max_bytes = r->max_bytes;
         if (status == 0 && !r->db && !database_default_path(r->path, sizeof(r->path)))
-                status =
-                        command_usage_error(&command_archive, "there is no home to keep an archive in; give --db FILE");
+                status = command_usage_error(&command_archive,
+                                             "there is no home directory for an archive; give --db FILE");
         return status;
 }
 

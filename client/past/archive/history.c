@@ -281,7 +281,7 @@ static int run_history(void *filled)
         struct error error;
         char path[PATH_MAX];
         bool good = r->db || database_default_path(path, sizeof(path)) ||
-                    error_set(&error, "there is no home with an archive in it; give --db FILE");
+                    error_set(&error, "there is no home directory with an archive; give --db FILE");
 
         good = good && database_open_to_read(&d, r->db ? r->db : path, &error) &&
                select_between(&d, r->target, from, now - r->until_ns, &runs, &error);

@@ -186,7 +186,7 @@ bool side_read_archive(struct side *s, const struct command *command, const char
 {
         struct archived_runs runs = { .n = 0 };
         struct database d = { .lock = -1 };
-        struct error error = { "there is no home with an archive in it; give --db FILE" };
+        struct error error = { "there is no home directory with an archive; give --db FILE" };
         char path[PATH_MAX];
         bool good = (db || database_default_path(path, sizeof(path))) &&
                     database_open_to_read(&d, db ? db : path, &error) &&

@@ -219,7 +219,7 @@ static struct addrinfo *resolve_tcp(const char *address, struct error *error)
         (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - rest) - 2 * brackets, rest + brackets);
         if (getaddrinfo(!strcmp(host, "*") ? "0.0.0.0" : host, colon + 1, &hints, &at) == 0)
                 return at;
-        (void)error_set(error, "%s: '%s' is no address; expected tcp://ADDRESS:PORT, such as tcp://0.0.0.0:7700",
+        (void)error_set(error, "%s: '%s' is not an address; expected tcp://ADDRESS:PORT, such as tcp://0.0.0.0:7700",
                         address, host);
         return NULL;
 }

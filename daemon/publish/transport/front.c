@@ -489,7 +489,7 @@ static const char *admit_connection(struct front *f, struct connection *c)
                 return "half of all connections are its own";
         if (c->door == DOOR_PUBLISH && !subscriber_quota_admit(&f->quota, c->identity.sender.who, clock_mono_ns()))
                 return "it connects and subscribes too often, or all together do";
-        return f->n_of[c->door] < places && enter_connection(f, c) ? NULL : "no more connections are taken";
+        return f->n_of[c->door] < places && enter_connection(f, c) ? NULL : "no more connections are accepted";
 }
 
 static void accept_connection(struct front_listener *l, int fd)

@@ -105,7 +105,7 @@ static void log_pressure(enum memory_state before)
         (void)hw_bytes_text(resident, sizeof(resident), (double)m.resident);
         (void)hw_bytes_text(budget, sizeof(budget), (double)m.budget);
         (void)snprintf(m.words, sizeof(m.words),
-                       "%s of its %s of memory are in use: %s; give it more (--memory, MemoryMax=) or remove targets",
+                       "%s of its %s of memory is in use: %s; give it more (--memory, MemoryMax=) or remove targets",
                        resident, budget,
                        m.state == MEMORY_FULL ? "no new bands are followed, and no target is added"
                                               : "targets that hold more than their share get no new bands");

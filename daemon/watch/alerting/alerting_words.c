@@ -60,7 +60,7 @@ static void explain_pause(const struct alerting *a, char *out, size_t size)
         if (a->pause_others == 0)
                 snprintf(out, size, "%s", a->pause);
         else
-                snprintf(out, size, "%s; so it is with %" PRIu64 " other %s", a->pause, a->pause_others,
+                snprintf(out, size, "%s; the same holds for %" PRIu64 " other %s", a->pause, a->pause_others,
                          a->pause_others == 1 ? "target" : "targets");
 }
 

@@ -159,7 +159,7 @@ static void want_child(struct notifier *n)
         const struct timeval second = { .tv_sec = 1 };
         n->wanted = true;
         if (event_add(n->second, &second) != 0)
-                log_error("notifier: out of memory; it will not hear that the daemon lives");
+                log_error("notifier: out of memory; it will not learn that the daemon lives");
         try_to_start(n);
 }
 

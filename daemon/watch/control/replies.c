@@ -55,7 +55,7 @@ bool offer_retry(struct bus_client *client, const char *error)
 
 void reply_too_late(struct bus_client *client)
 {
-        Hw__Reply reply = retry("you have taken nothing of the answer for a minute; retry");
+        Hw__Reply reply = retry("you have read nothing of the answer for a minute; retry");
 
         (void)bus_offer_last(client, &reply);
 }

@@ -166,13 +166,13 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         if (!p || !c)
                 return p;
         if (!pipeline_is_of(p, c->image, c->n, &error)) { /* and so is what was recorded */
-                log_info("target=%s begins anew: its checkpoint is %s", p->name, error.text);
+                log_info("target=%s starts over: its checkpoint is %s", p->name, error.text);
                 return p;
         }
         if (pipeline_restore(p, c->image, c->n, &exact, &error)) {
                 if (p->live)
                         pipeline_resume_run(p, exact);
-                log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
+                log_info("target=%s run=%" PRIu32 " resumes from its checkpoint", p->name, p->runs);
                 return p;
         }
         log_warning("target=%s checkpoint refused: %s", p->name, error.text);

@@ -252,7 +252,7 @@ void pipeline_resume_run(struct pipeline *p, bool exact)
                 return;
         }
         if (p->uri.kind == SOURCE_FILE && !same_file) {
-                pipeline_finish_stream(p, "the daemon was started again, and its file was not open then");
+                pipeline_finish_stream(p, "the daemon was restarted, and its file was not open then");
                 return;
         }
         if (p->uri.kind == SOURCE_PROCESS) { /* its source says whether it is still there */

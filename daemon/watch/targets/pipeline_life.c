@@ -105,7 +105,7 @@ static void resume_run(struct pipeline *p)
 /* Events without a new header after an end marker: damage looked like one. */
 static void reopen_source(struct pipeline *p)
 {
-        log_debug("target=%s run=%" PRIu32 " goes on: events after its end marker", p->name, p->runs);
+        log_debug("target=%s run=%" PRIu32 " continues: events after its end marker", p->name, p->runs);
         model_resume_run(p->model);
         tracker_resume_run(p->tracker);
         if (p->alerting)

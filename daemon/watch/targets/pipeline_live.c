@@ -83,7 +83,7 @@ static void check_clock(struct pipeline *p)
         if (!pipeline_in_run(p))
                 return;
         (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
-        (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times are by the new one",
+        (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times follow the new one",
                        step_ns < 0 ? "back" : "forward", by, step_ns < 0 ? "" : ", or the machine slept");
         model_step_clock(p->model, step_ns, note);
 }

@@ -481,7 +481,7 @@ static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, st
         c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, heap_sample_share(most), most, &unused);
         return c->is_sample ||
                error_set(error,
-                         "bands are not known: %s of memory are too little even for a sample of the heap (heapwatchd "
+                         "bands are not known: %s of memory is too little even for a sample of the heap (heapwatchd "
                          "--census-memory allows more)",
                          hw_bytes_text(text, sizeof(text), (double)most));
 }

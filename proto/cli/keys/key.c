@@ -94,7 +94,7 @@ bool keys_directory(char *ret_path, size_t size, struct error *error)
         else if (home && *home == '/')
                 n = snprintf(ret_path, size, "%s/.config/heapwatch/keys", home);
         if (n < 0)
-                return error_set(error, "there is no $HOME in which keys could be: name their directory");
+                return error_set(error, "HOME is not set, below which keys are kept: name their directory");
         return (size_t)n < size || error_set(error, "%s: the path is too long", ret_path);
 }
 

@@ -432,7 +432,7 @@ const char *hw_reply_error(int status)
         case -EPROTO:
                 return "the daemon's reply is malformed";
         case -EBUSY:
-                return "the daemon takes no more requests of this client for now";
+                return "the daemon accepts no more requests from this client for now";
         case -ECANCELED:
                 return "the request was given up";
         case -ENOBUFS:

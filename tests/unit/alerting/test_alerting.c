@@ -364,9 +364,10 @@ static void a_pause_of_recording_is_told_once(void **state)
         alerting_recording(alerting, why, true, 9);
         assert_int_equal(state_of("recording-paused", 60), ALERT_PENDING);
         assert_int_equal(state_of("recording-paused", 76), ALERT_FIRING);
-        assert_string_equal(alert_of("recording-paused")->sentence,
-                            "t is watched but not recorded, or not all of it: No space left on device; so it is with 9 "
-                            "other targets");
+        assert_string_equal(
+                alert_of("recording-paused")->sentence,
+                "t is watched but not recorded, or not all of it: No space left on device; the same holds for 9 "
+                "other targets");
         alerting_recording(alerting, why, true, 0);
         assert_int_equal(state_of("recording-paused", 77), ALERT_FIRING);
         assert_string_equal(alert_of("recording-paused")->sentence,

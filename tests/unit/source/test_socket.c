@@ -81,7 +81,7 @@ static void unix_connects_and_connects_again(void **state)
         assert_int_equal(source_stats(a.source)->attaches, 2);
         close(peer);
         close(server);
-        run_until(a.state == SOURCE_WAITING && strstr(a.why, "nobody listens"));
+        run_until(a.state == SOURCE_WAITING && strstr(a.why, "nothing listens"));
         source_close(&a.source);
 }
 
@@ -133,7 +133,7 @@ static void tcp_connects(void **state)
         hear(&a, "tcp:localhost:%u", port);
         run_until(source_stats(a.source)->attempts >= 1);
         assert_int_equal(a.state, SOURCE_WAITING);
-        assert_non_null(strstr(a.why, "nobody listens"));
+        assert_non_null(strstr(a.why, "nothing listens"));
         assert_int_equal(listen(server, 8), 0);
         run_until((peer = accept(server, NULL, NULL)) >= 0);
         assert_int_equal(write(peer, "one", 3), 3);

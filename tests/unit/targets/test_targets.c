@@ -163,7 +163,7 @@ static void none_is_added_without_memory(void **state)
         memory_set_budget(UINT64_C(100) << 20);
         memory_update_usage(UINT64_C(99) << 20, 0);
         assert_int_equal(add(f, "a", "file:/nowhere/x"), -ENOMEM);
-        assert_non_null(strstr(f->error.text, "99.0 MiB of its 100 MiB of memory are in use"));
+        assert_non_null(strstr(f->error.text, "99.0 MiB of its 100 MiB of memory is in use"));
         assert_non_null(strstr(f->error.text, "--memory"));
         assert_string_equal(targets_daemon_state(f->targets)->daemon->memory_pressure, memory_words());
         memory_update_usage(UINT64_C(10) << 20, 0);

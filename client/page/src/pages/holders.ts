@@ -132,7 +132,7 @@ export function holders(app: App): Page {
         asked = name;
         setText(whyTitle, name ? `Why is ${visible(plainName(name))} kept?` : "Why is it kept?");
         replace(whyList, !w ? h("p", { class: "muted" }, visible(`Paths are there for the types that retain most, and for the largest. In a terminal: heapwatch why ${t.name} '${plainName(name)}'`))
-            : !w.paths.length ? h("p", { class: "muted" }, "No root that was found holds it: garbage until the next major collection, most likely.") : holderList(holdersOf(w.paths), w.reached_bytes),
+            : !w.paths.length ? h("p", { class: "muted" }, "No root that was found holds it: most likely garbage until the next major collection.") : holderList(holdersOf(w.paths), w.reached_bytes),
         w ? h("p", { class: "muted" }, `The shortest paths to the roots, by the share of ${bytes(w.reached_bytes)} that each keeps; a plus: several of it, one below the other. ${w.further_paths ? `${count(w.further_paths)} more paths keep less. ` : ""}Choose a type in the table above.`) : null);
     }
     return { root, update, done: () => [map, held, types, roots].forEach((w) => w.done()) };
