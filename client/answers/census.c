@@ -247,21 +247,15 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
 
 char *census_absence(char *out, size_t size, const struct world_target *t, bool live)
 {
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const bool over = !live || (t->target && run_is_over(t->target)), profiled = run && run->breakdown;
+        struct evidence e;
         struct census_age age;
 
-        census_age_of(&age, t, live);
-        if (run && run->no_census)
+        evidence_of(&e, t, live);
+        if (run_of(&e) && run_of(&e)->no_census) {
+                census_age_of(&age, t, live);
                 return census_age_text(out, size, &age, 0);
-        return text_join(
-                out, size,
-                !t->run                    ? "no program has been seen yet"
-                : run && run->process_only ? "not known: the program has no log, its process alone is watched"
-                : profiled && over         ? "the heap profile was on, and the run ended before its first census"
-                : profiled                 ? "no census yet: the heap profile is on, its first census is still to come"
-                : over                     ? "no census was seen"
-                                           : "no census yet",
-                !t->run || profiled || !run || run->process_only || !run->program ? "" : ": heap profiles need +RTS -h",
-                NULL);
+        }
+        struct phrase s = phrase_of(out, size, &e);
+        (void)sentences_census_absence(&s);
+        return out;
 }
