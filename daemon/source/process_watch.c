@@ -2,6 +2,8 @@
 #include "daemon/source/process_watch.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "daemon/source/procfs.h"
 #include "proto/base/ckd.h"
@@ -42,10 +44,18 @@ static void first_seen(struct process_watch *w, uint32_t pid)
         w->pid = pid;
         if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
                 w->pid = 0; /* as if not seen */
-        if (!cgroup_oom_file(w->root, pid, w->oom_file, sizeof(w->oom_file)))
-                w->oom_file[0] = '\0';
-        else
-                w->oom_kills = cgroup_oom_kills(w->oom_file);
+        w->oom_file[0] = '\0';
+}
+
+/* Kills count from when its control group was first seen: desktops move what has just started into one of its own. */
+static void watch_oom_kills(struct process_watch *w, uint32_t pid)
+{
+        char file[PROCESS_OOM_FILE];
+
+        if (!cgroup_oom_file(w->root, pid, file, sizeof(file)) || !strcmp(file, w->oom_file))
+                return;
+        (void)snprintf(w->oom_file, sizeof(w->oom_file), "%s", file);
+        w->oom_kills = cgroup_oom_kills(file);
 }
 
 /* How many processes are looked at in a second; each look is counted. All looks are the event loop's. */
@@ -105,6 +115,7 @@ enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uin
                 return !w->seen ? PROCESS_NEVER_SEEN : r == -ENODATA ? PROCESS_OPAQUE : PROCESS_GONE;
         if (!w->seen || w->pid != pid)
                 first_seen(w, pid);
+        watch_oom_kills(w, pid);
         ret_sample->wall_ns = wall_ns;
         read_pages(w, pid, wall_ns);
         put_pages(w, ret_sample);

@@ -37,7 +37,7 @@ struct process_watch {
         uint64_t pinned_bytes;           /* of files, and not to be taken back, when they were read */
         uint64_t pages_due_ns;           /* Unix time of the next reading */
         char oom_file[PROCESS_OOM_FILE]; /* of its control group; "": not known, or longer */
-        uint64_t oom_kills;              /* when it was first seen */
+        uint64_t oom_kills;              /* when it was first seen there */
 };
 
 /*

@@ -499,6 +499,15 @@ static void killed_for_want_of_memory(void **state)
                 assert_false(process_watch_alive(&w, 42, start));
                 tree(files[i][1], "");
                 assert_false(process_watch_oom_killed(&w));
+
+                /* moved into another group, which has killed others before */
+                process(STAT("S"));
+                tree("proc/42/cgroup", files[1 - i][0]);
+                tree(files[1 - i][1], "low 0\noom 2\noom_kill 5\n");
+                assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
+                assert_false(process_watch_oom_killed(&w));
+                tree(files[1 - i][1], "low 0\noom 2\noom_kill 6\n");
+                assert_true(process_watch_oom_killed(&w));
         }
 }
 
