@@ -153,7 +153,7 @@ def otlp_points(metric, labels):
         own = {**labels, **{a.key: a.value.string_value for a in p.attributes}}
         time = p.time_unix_nano
         if kind in ("sum", "histogram", "exponential_histogram", "summary"):
-            assert p.start_time_unix_nano < time
+            assert 0 < p.start_time_unix_nano < time
         ended = p.flags & otel.DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK != 0
         if kind in ("gauge", "sum"):
             assert p.HasField("as_double") != ended

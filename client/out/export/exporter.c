@@ -411,6 +411,7 @@ static bool open_feed(struct exporter *e, struct error *error)
                                              .daemon_name = feed_endpoint_of,
                                              .ctx = e->feed,
                                              .live = true,
+                                             .sinks_wall_ns = clock_wall_ns(),
                                              .sinks = e->health,
                                              .n_sinks = e->plan->n_sinks };
         return e->world || error_set(error, "out of memory");

@@ -139,7 +139,9 @@ static void emit_sample(struct metric_out *o, double value, const struct metric_
         for (; labels && labels->name && s.n_labels < METRIC_LABELS_MAX + 2; labels++)
                 if (labels->value)
                         all[s.n_labels++] = *labels;
-        if (run && run->has_start_wall_ns)
+        if (o->scope.sink)
+                s.start_wall_ns = o->source->sinks_wall_ns;
+        else if (run && run->has_start_wall_ns)
                 s.start_wall_ns = run->start_wall_ns;
         else if (!t && d && d->has_started_wall_ns)
                 s.start_wall_ns = d->started_wall_ns;

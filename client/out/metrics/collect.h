@@ -37,6 +37,7 @@ struct metrics_source {
         bool live; /* of daemons, not of files */
         const struct sink_health *sinks;
         size_t n_sinks;
+        uint64_t sinks_wall_ns; /* since when they count; 0: not known */
 };
 
 /* One sample. Borrowed for the call. */
