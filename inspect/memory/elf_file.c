@@ -114,10 +114,12 @@ static const Elf64_Shdr *section_of_type(const struct elf_file *f, uint32_t type
  * Neither GHC nor C has names with a '$': $x and $d mark code and data of aarch64, and what LLVM compiled for GHC has
  * ..._info$def beside its names, and for local places alone.
  */
-bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias)
+bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias, const char *prefix,
+                     bool *ret_has_prefix)
 {
         const Elf64_Shdr *table = section_of_type(f, SHT_SYMTAB);
 
+        *ret_has_prefix = false;
         if (!table && !(table = section_of_type(f, SHT_DYNSYM)))
                 return false;
         const Elf64_Shdr *strings = &f->sections[table->sh_link];
@@ -134,6 +136,7 @@ bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t b
                 const Elf64_Sym *from = &symbols[i];
                 const unsigned type = ELF64_ST_TYPE(from->st_info);
                 const char *name = from->st_name < strings->sh_size ? names + from->st_name : "";
+                *ret_has_prefix |= ELF64_ST_BIND(from->st_info) != STB_LOCAL && !strncmp(name, prefix, strlen(prefix));
                 if (from->st_shndx == SHN_UNDEF || from->st_shndx >= SHN_LORESERVE || from->st_value == 0 ||
                     (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) || !name[0] || strchr(name, '$'))
                         continue;
@@ -143,20 +146,6 @@ bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t b
         }
         free(bytes);
         return good;
-}
-
-bool elf_file_has_dynamic_name(const struct elf_file *f, const char *prefix)
-{
-        const Elf64_Shdr *table = section_of_type(f, SHT_DYNSYM);
-        const Elf64_Shdr *strings = table ? &f->sections[table->sh_link] : NULL;
-        char *names = strings ? (char *)elf_file_bytes(f, strings->sh_offset, strings->sh_size, SYMBOLS_MOST) : NULL;
-        const size_t n = strlen(prefix);
-        bool found = false;
-
-        for (size_t at = 0; names && !found && at < strings->sh_size; at += strlen(names + at) + 1)
-                found = !strncmp(names + at, prefix, n);
-        free(names);
-        return found;
 }
 
 static int by_address(const void *a, const void *b)

@@ -8,11 +8,12 @@
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
-#define MAPPINGS_MOST (UINT64_C(1) << 20)
-#define FILES_MOST    4096u
-#define DEBUG_FILES   "/usr/lib/debug/.build-id/"
-#define PAGE          4096u
-#define LEAST_OF_CODE 64u /* bytes of a section: .init and .plt have no info tables */
+#define MAPPINGS_MOST  (UINT64_C(1) << 20)
+#define FILES_MOST     4096u
+#define DEBUG_FILES    "/usr/lib/debug/.build-id/"
+#define PAGE           4096u
+#define RUNTIME_PREFIX "stg_" /* names of the runtime that all code of Haskell refers to */
+#define LEAST_OF_CODE  64u    /* bytes of a section: .init and .plt have no info tables */
 
 uint32_t program_file(struct program *p, const char *path)
 {
@@ -238,6 +239,7 @@ static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint6
         char path[sizeof(DEBUG_FILES) + 2 * sizeof(id) + 16];
         struct text_out out;
         struct elf_file debug;
+        bool unused;
 
         text_out_init(&out, path, sizeof(path));
         text_put(&out, DEBUG_FILES);
@@ -248,35 +250,37 @@ static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint6
         text_put(&out, ".debug");
         if (n == 0 || !open_elf(p, opener, path, &debug, NULL))
                 return false;
-        const bool good = elf_symbols_add(&p->symbols, &debug, bias);
+        const bool good = elf_symbols_add(&p->symbols, &debug, bias, RUNTIME_PREFIX, &unused);
         elf_file_close(&debug);
         return good;
 }
 
-/* Of C code that Haskell calls the names alone: without them it is shown by its file. */
-static bool load_elf(struct program *p, struct elf_file *f, const struct mapping *m, bool is_haskell,
+/*
+ * A library that another program has loaded as Haskell's may have any name: it refers to the runtime. Of C code that
+ * Haskell calls the names alone: without them it is shown by its file.
+ */
+static bool load_elf(struct program *p, struct elf_file *f, const struct mapping *m, bool *is_haskell,
                      const struct file_opener *opener, struct error *error)
 {
+        bool has_table = false, refers;
         uint64_t bias;
 
         if (!find_bias(f, m, &bias) || !is_same_file(p, f, bias))
                 return error_set(error, "it is another file than the one that the program was started from");
-        if (is_haskell && (!add_code(p, f, bias) || !add_data(p, f, bias)))
-                return error_set(error, "out of memory");
-        bool has_table = false;
-        for (size_t i = 0; is_haskell && i < f->n_sections; i++)
+        for (size_t i = 0; i < f->n_sections; i++)
                 has_table |= f->sections[i].sh_type == SHT_SYMTAB;
-        if (is_haskell && !has_table && add_debug_symbols(p, f, bias, opener)) {
-                p->has_symbols = true;
+        const bool good = elf_symbols_add(&p->symbols, f, bias, RUNTIME_PREFIX, &refers);
+        *is_haskell |= refers;
+        if (!*is_haskell)
                 return true;
-        }
-        if (!elf_symbols_add(&p->symbols, f, bias) && has_table)
+        if (!good && has_table)
                 return error_set(error, "its symbols are damaged, or need more memory than allowed");
-        p->has_symbols |= has_table;
+        if (!add_code(p, f, bias) || !add_data(p, f, bias))
+                return error_set(error, "out of memory");
+        p->has_symbols |= has_table || add_debug_symbols(p, f, bias, opener);
         return true;
 }
 
-/* A library that another program has loaded as Haskell's may have any name: it refers to the runtime. */
 static void load_file(struct program *p, const struct mapping *m, const struct file_opener *opener)
 {
         const char *path = p->files[m->file - 1];
@@ -287,8 +291,7 @@ static void load_file(struct program *p, const struct mapping *m, const struct f
         struct elf_file f;
 
         if (open_elf(p, opener, path, &f, &why)) {
-                is_haskell = is_haskell || elf_file_has_dynamic_name(&f, "stg_");
-                good = load_elf(p, &f, m, is_haskell, opener, &why);
+                good = load_elf(p, &f, m, &is_haskell, opener, &why);
                 elf_file_close(&f);
         }
         if (!good && is_haskell)

@@ -67,12 +67,11 @@ struct elf_symbols {
 
 /*
  * Appends defined symbols of functions and objects: of .symtab, or of .dynsym where there is none. False: it has
- * neither, or no memory. elf_symbols_sort() comes after the last.
+ * neither, or no memory. elf_symbols_sort() comes after the last. *ret_has_prefix: the name of one that is not local,
+ * defined or not, begins so.
  */
-bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias);
-
-/* Whether a dynamic symbol of it, defined or not, has a name that begins so. */
-bool elf_file_has_dynamic_name(const struct elf_file *f, const char *prefix);
+bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias, const char *prefix,
+                     bool *ret_has_prefix);
 
 void elf_symbols_sort(struct elf_symbols *s);
 void elf_symbols_done(struct elf_symbols *s);
