@@ -450,21 +450,6 @@ static bool make_graph(struct heap_graph *g, struct inspect_subject *s, const st
         return good;
 }
 
-/* Of a process or a core file. heap_graph_done() in any case. */
-static int read_graph(struct heap_graph *g, struct inspect_subject *s, struct error *error)
-{
-        struct heap_snapshot n;
-        int status = copy_heap(s, &n, NULL, true, error);
-
-        heap_graph_init(g);
-        if (status != EXIT_OK)
-                return status;
-        (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
-        status = make_graph(g, s, &n, error) ? EXIT_OK : EXIT_USAGE;
-        snapshot_done(&n);
-        return status;
-}
-
 /* heap_graph_done() in any case. */
 static bool read_graph_file(struct heap_graph *g, const char *path, uint64_t most_bytes, struct error *error)
 {
@@ -510,12 +495,18 @@ static bool answer_of_graph(const struct graph_subject *s,
 static int with_graph(struct inspect_subject *s, bool (*answer)(const struct graph_subject *s, struct error *error),
                       struct error *error)
 {
+        struct heap_snapshot n;
         struct heap_graph g;
         const struct graph_subject of = { .request = s->request, .graph = &g, .inspected = s };
-        int status = read_graph(&g, s, error);
+        int status = copy_heap(s, &n, NULL, true, error);
 
-        if (status == EXIT_OK && !answer_of_graph(&of, answer, error))
-                status = EXIT_USAGE;
+        if (status != EXIT_OK)
+                return status;
+        heap_graph_init(&g);
+        (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
+        const bool made = make_graph(&g, s, &n, error);
+        snapshot_done(&n);
+        status = made && answer_of_graph(&of, answer, error) ? EXIT_OK : EXIT_USAGE;
         heap_graph_done(&g);
         return status;
 }

@@ -337,38 +337,22 @@ static uint64_t align_size(uint64_t size)
         return (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-/* How many of the units in front of one in its object file are in front of it here: the linker keeps their order. */
-static unsigned count_before(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
+/* How many of the units in front of one in its object file, or behind it, are here: the linker keeps their order. */
+static unsigned count_beside(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit, bool behind)
 {
         const struct signature_unit *units = s->table.units;
+        uint64_t at = behind ? start + align_size(units[unit].size) : start;
         unsigned n = 0;
 
-        for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && unit > 0;) {
-                const uint64_t before = start - align_size(units[--unit].size);
-                if (!signatures_unit_at(s, p, before, unit)) {
+        for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING;) {
+                if (behind ? ++unit >= s->table.n_units : unit-- == 0)
+                        break;
+                const uint64_t size = align_size(units[unit].size), begin = behind ? at : at - size;
+                if (!signatures_unit_at(s, p, begin, unit)) {
                         missing++;
                         continue;
                 }
-                start = before;
-                missing = 0;
-                n++;
-        }
-        return n;
-}
-
-/* The same of those behind it. */
-static unsigned count_after(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
-{
-        const struct signature_unit *units = s->table.units;
-        uint64_t behind = start + align_size(units[unit].size);
-        unsigned n = 0;
-
-        for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && ++unit < s->table.n_units;) {
-                if (!signatures_unit_at(s, p, behind, unit)) {
-                        missing++;
-                        continue;
-                }
-                behind += align_size(units[unit].size);
+                at = behind ? at + size : begin;
                 missing = 0;
                 n++;
         }
@@ -401,7 +385,7 @@ static void add_candidate(struct signatures *s, const struct program *p, uint64_
 
         if (!check_unit(s, p, start, &t->units[e->unit]))
                 return;
-        one.neighbours = count_before(s, p, start, e->unit) + count_after(s, p, start, e->unit);
+        one.neighbours = count_beside(s, p, start, e->unit, false) + count_beside(s, p, start, e->unit, true);
         if (one.neighbours < NEIGHBOURS_LEAST)
                 return;
         one.symbol = t->texts + e->name;

@@ -701,50 +701,37 @@ static enum use use_of(const struct heap_snapshot *s, const struct megablock *m,
                                                                   : EMPTY;
 }
 
-struct rereading {
-        bool with_old; /* else what is young, and what is empty */
-        bool keeps;    /* what has changed */
-};
-
-/* Neighbours of one use at once. */
-static bool reread_megablock(struct heap_snapshot *s, const struct megablock *m, const struct rereading *r)
+/* With what is old, or what is young and what is empty alone. Neighbours of one use at once. */
+static bool reread_heap(struct heap_snapshot *s, bool with_old, bool keeps, bool (*expired)(void *ctx), void *ctx)
 {
-        for (size_t from = 0, to; from < MEGABLOCK_BLOCKS; from = to) {
-                const enum use use = use_of(s, m, from);
-                for (to = from + 1; to < MEGABLOCK_BLOCKS && use_of(s, m, to) == use;)
-                        to++;
-                if ((r->with_old || use != OLD) &&
-                    !reread_memory(s, m->at + from * BLOCK_BYTES, m->bytes + from * BLOCK_BYTES,
-                                   (to - from) * BLOCK_BYTES, r->keeps && use != EMPTY))
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                const struct megablock *m = &s->megablocks[i];
+                for (size_t from = 0, to; from < MEGABLOCK_BLOCKS; from = to) {
+                        const enum use use = use_of(s, m, from);
+                        for (to = from + 1; to < MEGABLOCK_BLOCKS && use_of(s, m, to) == use;)
+                                to++;
+                        if ((with_old || use != OLD) &&
+                            !reread_memory(s, m->at + from * BLOCK_BYTES, m->bytes + from * BLOCK_BYTES,
+                                           (to - from) * BLOCK_BYTES, keeps && use != EMPTY))
+                                return false;
+                }
+                if (expired(ctx))
                         return false;
         }
-        return true;
-}
-
-static bool reread_heap(struct heap_snapshot *s, struct rereading r, bool (*expired)(void *ctx), void *ctx)
-{
-        for (size_t i = 0; i < s->n_megablocks; i++)
-                if (!reread_megablock(s, &s->megablocks[i], &r) || expired(ctx))
-                        return false;
-        return true;
-}
-
-static bool reread_written(struct heap_snapshot *s)
-{
-        for (size_t i = 0; i < s->n_written; i++)
-                if (!reread_memory(s, s->written[i].start, s->written[i].bytes,
-                                   (size_t)(s->written[i].end - s->written[i].start), true))
-                        return false;
         return true;
 }
 
 /* First what is young as it was at the end of the first reading: until which block nurseries are used is of then. */
 bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx)
 {
-        const struct rereading first = { false, false }, all = { true, true }, last = { false, true };
-
-        if (s->is_partial || !snapshot_index(s) || !reread_heap(s, first, expired, ctx) ||
-            !reread_heap(s, all, expired, ctx) || !reread_written(s) || !reread_heap(s, last, expired, ctx))
+        if (s->is_partial || !snapshot_index(s) || !reread_heap(s, false, false, expired, ctx) ||
+            !reread_heap(s, true, true, expired, ctx))
+                return false;
+        for (size_t i = 0; i < s->n_written; i++)
+                if (!reread_memory(s, s->written[i].start, s->written[i].bytes,
+                                   (size_t)(s->written[i].end - s->written[i].start), true))
+                        return false;
+        if (!reread_heap(s, false, true, expired, ctx))
                 return false;
         clear_groups(s);
         return true;
