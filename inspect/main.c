@@ -64,12 +64,6 @@ struct words {
 
 static const struct command command;
 
-static bool is_never(void *ctx)
-{
-        (void)ctx;
-        return false;
-}
-
 static bool is_late(void *ctx)
 {
         (void)ctx;
@@ -99,7 +93,7 @@ static int copy_threads(struct inspect_subject *s, struct threads *t, struct err
                 const bool wait = generations_read(&s->ghc->generations, s->program) &&
                                   generations_collecting(&s->ghc->generations) && tries + 1 < QUIET_TRIES;
                 if (!wait)
-                        threads_copy(t, s->ghc, stops ? is_late : is_never, NULL);
+                        threads_copy(t, s->ghc, stops ? is_late : NULL, NULL);
                 if (stops) {
                         s->late = stop_is_over();
                         s->stopped_ns = stop_end();
@@ -120,7 +114,7 @@ static int answer_threads(struct inspect_subject *s, struct error *error)
         int status = EXIT_OK;
 
         if (s->request->core || !s->request->no_stop) /* before a stop: makes room, and knows the tables afterwards */
-                threads_copy(&t, s->ghc, is_never, NULL);
+                threads_copy(&t, s->ghc, NULL, NULL);
         if (!s->request->core)
                 status = copy_threads(s, &t, error);
         if (status == EXIT_OK) {
@@ -148,7 +142,7 @@ static uint64_t bytes_to_copy(const struct heap_snapshot *n, const struct heap_s
 static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool stops,
                         bool with_written, struct error *error)
 {
-        bool (*const expired)(void *ctx) = s->request->core ? is_never : stops ? is_late : heap_moment_is_over;
+        bool (*const expired)(void *ctx) = s->request->core ? NULL : stops ? is_late : heap_moment_is_over;
         struct heap_moment m = { s->program, s->ghc->generations };
         /* until the stop, a collection may have added memory to the heap, and moved what is to be found there */
         bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&

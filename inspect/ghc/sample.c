@@ -181,7 +181,7 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 if (!copy_megablock(x, s, i))
                         return error_set(error, "a part of its heap could not be read");
-                if ((s->expired = expired(ctx)))
+                if ((s->expired = expired && expired(ctx)))
                         return error_set(error,
                                          "a sample of its heap was not copied within --max-pause; --sample makes it "
                                          "smaller");

@@ -243,7 +243,7 @@ static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void 
         while (megablocks_next(&m)) {
                 if ((m.reach = copy_megablock(s, m.at, m.left)) == 0)
                         return error_set(error, "its heap grows faster than it is copied");
-                if ((s->expired = expired(ctx)))
+                if ((s->expired = expired && expired(ctx)))
                         return error_set(error, "its heap was not copied in the time that there was");
         }
         return true;
@@ -715,7 +715,7 @@ static bool reread_heap(struct heap_snapshot *s, bool with_old, bool keeps, bool
                                            (to - from) * BLOCK_BYTES, keeps && use != EMPTY))
                                 return false;
                 }
-                if (expired(ctx))
+                if (expired && expired(ctx))
                         return false;
         }
         return true;

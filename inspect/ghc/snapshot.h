@@ -103,7 +103,7 @@ bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct
 /* After a copy that failed, to try once more with the same memory. False: the heap has grown beyond it. */
 bool snapshot_prepare_again(struct heap_snapshot *s);
 
-/* Copies. False with a sentence; `expired` says whether the time for it is over. */
+/* Copies. False with a sentence; `expired` says whether the time for it is over (NULL: it never is). */
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
                    struct error *error);
 

@@ -183,6 +183,11 @@ struct copying {
         void *ctx;
 };
 
+static bool is_expired(const struct copying *c)
+{
+        return c->expired && c->expired(c->ctx);
+}
+
 static uint64_t follow_indirection(struct ghc *g, uint64_t closure)
 {
         const uint64_t first = memory_u64(g->program->memory, closure & ~UINT64_C(7));
@@ -247,7 +252,7 @@ static void copy_stack(struct copying *c, struct haskell_thread *h, uint64_t sta
 {
         h->first_chunk = c->to->n_chunks;
         while (stack && !h->cut)
-                h->cut = h->n_chunks >= CHUNKS_MOST || (c->expired && c->expired(c->ctx)) ||
+                h->cut = h->n_chunks >= CHUNKS_MOST || is_expired(c) ||
                          !copy_chunk(c, h, stack, h->n_chunks == 0 ? running_pointer : 0, &stack);
 }
 
@@ -311,7 +316,7 @@ static bool copy_thread(struct copying *c, uint64_t tso)
         const uint64_t at = tso + c->ghc->shift;
         uint16_t next = 0;
 
-        if (c->expired(c->ctx)) {
+        if (is_expired(c)) {
                 t->out_of_time = true;
                 return false;
         }
@@ -361,7 +366,7 @@ static void copy_system(struct copying *c)
         for (size_t i = 0; p->n_registers && i < t->n && i < RUNTIME_THREADS; i++)
                 runtime_add_thread(&rt, c->ghc, t->items[i].tso);
         runtime_find_calls(&rt, c->ghc, CALLS_MOST);
-        for (size_t i = 0; i < p->n_registers && !c->expired(c->ctx); i++) {
+        for (size_t i = 0; i < p->n_registers && !is_expired(c); i++) {
                 if (!running_find(&now, c->ghc, &rt, &p->registers[i], true) ||
                     rt.c_stack.n > c->words_most - t->n_words ||
                     !ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + rt.c_stack.n) ||
@@ -484,7 +489,7 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
                 if (ret->items[i].state == THREAD_MVAR)
                         copy_handler(&c, &ret->items[i]);
         }
-        ret->out_of_time |= expired(ctx);
+        ret->out_of_time |= is_expired(&c);
         pages_end(&pages, g);
 }
 

@@ -162,8 +162,8 @@ struct threads {
 };
 
 /*
- * Copies all. `expired` says whether the time for it is over. What an earlier copy had is replaced; its memory is used
- * again, so that one that is made before the program is stopped saves time in the stop.
+ * Copies all. `expired` says whether the time for it is over (NULL: it never is). What an earlier copy had is replaced;
+ * its memory is used again, so that one that is made before the program is stopped saves time in the stop.
  */
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx);
 

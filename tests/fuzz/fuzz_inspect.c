@@ -25,12 +25,6 @@
 
 static FILE *nowhere;
 
-static bool fuzz_never(void *ctx)
-{
-        (void)ctx;
-        return false;
-}
-
 /* region and width u8, offset u24, value u64: a byte, two, eight, or the address at that offset of the region */
 static void change(struct draft *d, const uint8_t *c)
 {
@@ -146,8 +140,8 @@ static void sample(struct ghc *g, const struct inspect_subject *of)
 
         subject.sample = &x;
         if (heap_sample_prepare(&x, &s, g, 8 * PIECE_BYTES, UINT64_C(1) << 30, &error)) {
-                if (snapshot_copy(&s, false, fuzz_never, NULL, &error) &&
-                    heap_sample_copy(&x, &s, fuzz_never, NULL, &error) && snapshot_index(&s))
+                if (snapshot_copy(&s, false, NULL, NULL, &error) && heap_sample_copy(&x, &s, NULL, NULL, &error) &&
+                    snapshot_index(&s))
                         (void)show_heap_sample(&subject, &s, &x, &error);
                 snapshot_done(&s);
         }
@@ -165,8 +159,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
-        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_reread(&s, fuzz_never, NULL) &&
-            snapshot_index(&s)) {
+        if (snapshot_copy(&s, true, NULL, NULL, &error) && snapshot_reread(&s, NULL, NULL) && snapshot_index(&s)) {
                 struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
                 sample(g, &subject);
@@ -257,7 +250,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
                 request.json = json;
                 request.by = json ? BY_NAME : BY_CONTENTS;
                 request.band = json ? "[thunk]" : NULL;
-                threads_copy(&t, &g, fuzz_never, NULL);
+                threads_copy(&t, &g, NULL, NULL);
                 threads_walk(&t, &g);
                 (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },
                                    &t);

@@ -14,12 +14,6 @@
 #include "proto/base/text_out.h"
 #include "tests/unit/inspect/draft.h"
 
-static bool never(void *ctx)
-{
-        (void)ctx;
-        return false;
-}
-
 static bool always(void *ctx)
 {
         (void)ctx;
@@ -42,7 +36,7 @@ static void find(struct found *f, struct draft *d)
         draft_finish(d);
         if (!ghc_find(&f->ghc, &d->program, &error) ||
             !snapshot_prepare(&f->snapshot, &f->ghc, UINT64_C(4) << 30, 10, &error) ||
-            !snapshot_copy(&f->snapshot, true, never, NULL, &error))
+            !snapshot_copy(&f->snapshot, true, NULL, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&f->snapshot));
         heap_graph_init(&f->graph);
@@ -308,11 +302,11 @@ static void count(struct counted *n, struct draft *d, void (*run)(struct draft *
         draft_finish(d);
         if (!ghc_find(&n->ghc, &d->program, &error) ||
             !snapshot_prepare(&n->snapshot, &n->ghc, UINT64_C(4) << 30, 8, &error) ||
-            !snapshot_copy(&n->snapshot, true, never, NULL, &error))
+            !snapshot_copy(&n->snapshot, true, NULL, NULL, &error))
                 fail_msg("%s", error.text);
         if (run)
                 run(d, ctx);
-        assert_true(snapshot_reread(&n->snapshot, never, NULL));
+        assert_true(snapshot_reread(&n->snapshot, NULL, NULL));
         assert_true(snapshot_index(&n->snapshot));
         assert_true(reach_census(&n->census, &n->snapshot, &n->most));
         n->least = n->census.total_bytes + n->census.rest.unused_bytes;
@@ -447,7 +441,7 @@ static void test_what_is_set_aside(void **state)
         draft_finish(d);
         if (!ghc_find(&n.ghc, &d->program, &error) ||
             !snapshot_prepare(&n.snapshot, &n.ghc, UINT64_C(4) << 30, 8, &error) ||
-            !snapshot_copy(&n.snapshot, false, never, NULL, &error))
+            !snapshot_copy(&n.snapshot, false, NULL, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_settle(&n.snapshot));
         assert_in_range(n.snapshot.left_bytes, 256 * 64, 256 * 64 + 3 * BLOCK_BYTES);
@@ -455,7 +449,7 @@ static void test_what_is_set_aside(void **state)
         draft_u64(d, kept + 16, d->end_of_queue);     /* as no program does: that block is not read any more */
         assert_false(snapshot_copy(&n.snapshot, true, always, NULL, &error));
         assert_true(n.snapshot.expired && n.snapshot.before);
-        if (!snapshot_copy(&n.snapshot, true, never, NULL, &error))
+        if (!snapshot_copy(&n.snapshot, true, NULL, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&n.snapshot));
         assert_true(reach_census(&n.census, &n.snapshot, &n.most));

@@ -20,12 +20,6 @@
 #define OBJECTS 620000u
 #define SEEDS   100u
 
-static bool never(void *ctx)
-{
-        (void)ctx;
-        return false;
-}
-
 static bool always(void *ctx)
 {
         (void)ctx;
@@ -78,7 +72,7 @@ static int prepare(void **state)
         (void)draft_thread(h.draft, 1, 8, NULL, 0);
         draft_finish(h.draft);
         if (!ghc_find(&h.ghc, &h.draft->program, &error) || !snapshot_prepare(&s, &h.ghc, MEMORY, 5, &error) ||
-            !snapshot_copy(&s, false, never, NULL, &error) || !snapshot_index(&s))
+            !snapshot_copy(&s, false, NULL, NULL, &error) || !snapshot_index(&s))
                 fail_msg("%s", error.text);
         heap_census_count(&c, &s);
         assert_int_equal(c.rest.unknown_bytes, 0);
@@ -117,7 +111,7 @@ static void count_sample(struct taken *t, struct heap *h, uint64_t seed, uint64_
 
         *t = (struct taken){ .sample = { .seed = seed } };
         if (!heap_sample_prepare(&t->sample, &s, &h->ghc, sample_bytes, MEMORY, &error) ||
-            !snapshot_copy(&s, false, never, NULL, &error) || !heap_sample_copy(&t->sample, &s, never, NULL, &error) ||
+            !snapshot_copy(&s, false, NULL, NULL, &error) || !heap_sample_copy(&t->sample, &s, NULL, NULL, &error) ||
             !snapshot_index(&s))
                 fail_msg("%s", error.text);
         assert_true(heap_sample_count(&t->sample, &s, false, &t->census, &t->bands));
@@ -257,7 +251,7 @@ static void test_refused(void **state)
         assert_non_null(strstr(error.text, "--memory"));
         heap_sample_done(&x);
         assert_true(heap_sample_prepare(&x, &s, &h->ghc, SAMPLE, MEMORY, &error));
-        assert_true(snapshot_copy(&s, false, never, NULL, &error));
+        assert_true(snapshot_copy(&s, false, NULL, NULL, &error));
         assert_false(heap_sample_copy(&x, &s, always, NULL, &error));
         assert_non_null(strstr(error.text, "--max-pause"));
         assert_true(s.expired);
