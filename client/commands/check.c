@@ -14,9 +14,9 @@
 #include "client/cli/options.h"
 #include "client/world/feed/feed.h"
 #include "client/commands/check_findings.h"
-#include "heapwatch/text.h"
 #include "proto/base/error.h"
 #include "proto/base/text_out.h"
+#include "proto/base/utf8.h"
 
 /* ------------------------------------------------------------------- JUnit */
 
@@ -48,8 +48,7 @@ static void xml_text(FILE *out, const char *text)
 {
         char safe[TEXT_MAX];
 
-        hw_terminal_text(safe, sizeof(safe), text);
-        for (const char *p = safe; *p; p++) {
+        for (const char *p = safe_text(safe, sizeof(safe), text); *p; p++) {
                 const char *entity = xml_entity(*p, true);
                 (void)(entity ? fputs(entity, out) : fputc(*p, out));
         }
@@ -255,8 +254,7 @@ static void print_line(const char *before, const char *text)
 {
         char safe[4096];
 
-        hw_terminal_text(safe, sizeof(safe), text);
-        (void)printf("%s%s\n", before, safe);
+        (void)printf("%s%s\n", before, safe_text(safe, sizeof(safe), text));
 }
 
 static void print_finding(const struct finding *item)
@@ -264,14 +262,10 @@ static void print_finding(const struct finding *item)
         char safe[1024], when[FINDING_TIMES_MAX];
 
         (void)printf("  %s: %s", severity_name(item->severity), item->rule);
-        if (item->band) {
-                hw_terminal_text(safe, sizeof(safe), item->band);
-                (void)printf(" of %s", safe);
-        }
-        if (item->band_source) {
-                hw_terminal_text(safe, sizeof(safe), item->band_source);
-                (void)printf(" (%s)", safe);
-        }
+        if (item->band)
+                (void)printf(" of %s", safe_text(safe, sizeof(safe), item->band));
+        if (item->band_source)
+                (void)printf(" (%s)", safe_text(safe, sizeof(safe), item->band_source));
         (void)printf("%s\n", finding_times(item, when));
         print_line("      ", item->sentence);
         for (size_t i = 0; i < item->n_evidence; i++)

@@ -12,6 +12,7 @@
 #include "proto/base/json_out.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
+#include "proto/base/utf8.h"
 #include "proto/wire/message.h"
 
 #define UNKNOWN "-"
@@ -48,9 +49,8 @@ static void print_notifier(const Hw__Notifier *n)
                 (void)printf("  pid %u", n->pid);
         if (n->has_restarts && n->restarts > 0)
                 (void)printf("  restarts %u", n->restarts);
-        (void)hw_terminal_text(detail, sizeof(detail), n->detail ? n->detail : "");
-        if (*detail)
-                (void)printf("  (%s)", detail);
+        if (n->detail && *n->detail)
+                (void)printf("  (%s)", safe_text(detail, sizeof(detail), n->detail));
         (void)putchar('\n');
 }
 
@@ -64,9 +64,9 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
         if (!t || !t->has_cpu_ns)
                 return;
         (void)printf("  %s %s", when, hw_duration_text(text, sizeof(text), (double)t->cpu_ns));
-        (void)hw_terminal_text(safe, sizeof(safe), t->target ? t->target : "");
         if (t->has_kind && t->kind > 0 && (size_t)t->kind < ARRAY_SIZE(kinds))
-                (void)printf(" (%s%s%s)", kinds[t->kind], *safe ? " of " : "", safe);
+                (void)printf(" (%s%s%s)", kinds[t->kind], t->target && *t->target ? " of " : "",
+                             safe_text(safe, sizeof(safe), t->target));
 }
 
 /* The longest turns of the loop, during which nobody else is read or answered. */
@@ -86,8 +86,8 @@ static void print_connections(const Hw__DaemonState *d)
         char safe[256], text[HW_NUMBER_MAX];
 
         if (d->listen) {
-                (void)hw_terminal_text(safe, sizeof(safe), d->listen);
-                (void)printf("listens at %s  keys %s", safe, hw_count_text(text, sizeof(text), d->authorized_keys));
+                (void)printf("listens at %s  keys %s", safe_text(safe, sizeof(safe), d->listen),
+                             hw_count_text(text, sizeof(text), d->authorized_keys));
                 (void)printf("  handshakes refused %s", hw_count_text(text, sizeof(text), d->handshakes_refused));
                 (void)printf("  failed %s\n", hw_count_text(text, sizeof(text), d->handshakes_failed));
         }
@@ -103,8 +103,7 @@ static void print_daemon(const Hw__DaemonState *d)
 {
         char safe[256], text[HW_NUMBER_MAX];
 
-        (void)hw_terminal_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN);
-        (void)printf("heapwatchd %s", safe);
+        (void)printf("heapwatchd %s", safe_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN));
         if (d->has_pid)
                 (void)printf("  pid %u", d->pid);
         if (d->has_started_wall_ns)
@@ -120,19 +119,15 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)printf("  delayed %s (a client sent more at once than it may)",
                              hw_count_text(text, sizeof(text), d->paced_requests));
         (void)putchar('\n');
-        if (d->memory_pressure) {
-                (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
-                (void)printf("short of memory: %s\n", safe);
-        }
-        if (d->checkpoint_failure) {
-                (void)hw_terminal_text(safe, sizeof(safe), d->checkpoint_failure);
+        if (d->memory_pressure)
+                (void)printf("short of memory: %s\n", safe_text(safe, sizeof(safe), d->memory_pressure));
+        if (d->checkpoint_failure)
                 (void)printf(
                         "checkpoints cannot be written since %s: %s; state since then would not outlive a restart\n",
-                        hw_time_text(text, sizeof(text), d->checkpoint_failure_wall_ns), safe);
-        }
+                        hw_time_text(text, sizeof(text), d->checkpoint_failure_wall_ns),
+                        safe_text(safe, sizeof(safe), d->checkpoint_failure));
         if (d->before && d->before->text) {
-                (void)hw_terminal_text(safe, sizeof(safe), d->before->text);
-                (void)printf("the daemon before this one %s", safe);
+                (void)printf("the daemon before this one %s", safe_text(safe, sizeof(safe), d->before->text));
                 if (d->has_started_wall_ns)
                         (void)printf("; this one was started at %s",
                                      hw_time_text(text, sizeof(text), d->started_wall_ns));
@@ -172,18 +167,14 @@ static void print_target(struct print_state *p, const Hw__Update *u)
         if (!p->headed)
                 (void)printf("%-20s  %-9s  %4s  %s\n", "TARGET", "STATE", "RUN", "SOURCE");
         p->headed = true;
-        (void)hw_terminal_text(name, sizeof(name), u->target ? u->target : UNKNOWN);
-        (void)hw_terminal_text(uri, sizeof(uri), t->uri ? t->uri : UNKNOWN);
-        (void)hw_terminal_text(detail, sizeof(detail), t->detail ? t->detail : "");
         if (u->has_run)
                 (void)snprintf(run, sizeof(run), "%u", u->run);
-        (void)printf("%-20s  %-9s  %4s  %s", name, state_name(t), run, uri);
-        if (*detail)
-                (void)printf("  (%s)", detail);
-        for (size_t i = 0; i < t->n_labels; i++) {
-                (void)hw_terminal_text(detail, sizeof(detail), t->labels[i]);
-                (void)printf("  %s", detail);
-        }
+        (void)printf("%-20s  %-9s  %4s  %s", safe_text(name, sizeof(name), u->target ? u->target : UNKNOWN),
+                     state_name(t), run, safe_text(uri, sizeof(uri), t->uri ? t->uri : UNKNOWN));
+        if (t->detail && *t->detail)
+                (void)printf("  (%s)", safe_text(detail, sizeof(detail), t->detail));
+        for (size_t i = 0; i < t->n_labels; i++)
+                (void)printf("  %s", safe_text(detail, sizeof(detail), t->labels[i]));
         (void)putchar('\n');
 }
 
@@ -198,10 +189,8 @@ static void print_recording(const Hw__Update *u)
         (void)printf("%-20s  recorded %s", "", hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)));
         if (r->lost_bytes)
                 (void)printf("  not recorded %s", hw_bytes_text(text, sizeof(text), (double)r->lost_bytes));
-        if (r->paused) {
-                (void)hw_terminal_text(safe, sizeof(safe), r->detail ? r->detail : "");
-                (void)printf("  paused: %s", safe);
-        }
+        if (r->paused)
+                (void)printf("  paused: %s", safe_text(safe, sizeof(safe), r->detail));
         (void)putchar('\n');
 }
 
@@ -235,10 +224,8 @@ static void print_status(struct print_state *p, const Hw__Status *s)
 
         if (!p->targets_only && s->daemon)
                 print_daemon(s->daemon);
-        for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++) {
-                (void)hw_terminal_text(safe, sizeof(safe), s->publish_endpoints[i]);
-                (void)printf("publishes at %s\n", safe);
-        }
+        for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++)
+                (void)printf("publishes at %s\n", safe_text(safe, sizeof(safe), s->publish_endpoints[i]));
         if (!p->targets_only)
                 print_recordings(s);
         ARRAY_SORT(s->targets, s->n_targets, compare_updates);
@@ -284,11 +271,12 @@ static void print_history(struct print_state *p, const Hw__History *h)
 
 static void print_done(const Hw__Done *d)
 {
-        char safe[256], before[256];
+        char safe[256];
 
-        (void)hw_terminal_text(safe, sizeof(safe), d->target ? d->target : "");
-        (void)hw_terminal_text(before, sizeof(before), d->run_before ? d->run_before : "");
-        (void)printf("%s: done%s%s\n", safe, before[0] ? "; the run that had this name is " : "", before);
+        (void)printf("%s: done", safe_text(safe, sizeof(safe), d->target));
+        if (d->run_before && *d->run_before)
+                (void)printf("; the run that had this name is %s", safe_text(safe, sizeof(safe), d->run_before));
+        (void)putchar('\n');
 }
 
 void print_reply(void *ctx, const Hw__Reply *reply)
@@ -297,7 +285,7 @@ void print_reply(void *ctx, const Hw__Reply *reply)
 
         if (reply->error) {
                 p->refused = true;
-                (void)hw_terminal_text(p->refusal, sizeof(p->refusal), reply->error);
+                (void)safe_text(p->refusal, sizeof(p->refusal), reply->error);
         }
         if (p->json) {
                 struct json_out j = { .to = stdout };
@@ -322,8 +310,7 @@ void print_agent(const char *said, bool json)
         struct json_out j = { .to = stdout };
 
         if (!json) {
-                (void)hw_terminal_text(safe, sizeof(safe), *said ? said : "done");
-                (void)puts(safe);
+                (void)puts(safe_text(safe, sizeof(safe), *said ? said : "done"));
                 return;
         }
         json_open(&j, '{');

@@ -19,10 +19,10 @@
 #include "client/launch/program/inquire.h"
 #include "client/launch/program/process_uri.h"
 #include "heapwatch/requester.h"
-#include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/utf8.h"
 #include "proto/eventlog/advice.h"
 
 /* ------------------------------------------------------------------- a log */
@@ -237,13 +237,12 @@ static void print_process_only(const struct stream *s)
 {
         char line[768];
 
-        (void)hw_terminal_text(line, sizeof(line), s->process_only_reason);
-        printf("Only its process is watched, not its heap%s%s\n", line[0] ? ": " : "", line);
-        for (size_t i = 0; !line[0] && i < s->n_advice; i++) {
-                (void)hw_terminal_text(line, sizeof(line), s->advice[i].text);
-                printf("- %s\n", line);
-                line[0] = '\0';
-        }
+        const bool has_reason = s->process_only_reason[0] != '\0';
+
+        printf("Only its process is watched, not its heap%s%s\n", has_reason ? ": " : "",
+               safe_text(line, sizeof(line), s->process_only_reason));
+        for (size_t i = 0; !has_reason && i < s->n_advice; i++)
+                printf("- %s\n", safe_text(line, sizeof(line), s->advice[i].text));
 }
 
 static void print_text(const struct subject *p, const struct features *f)
@@ -251,9 +250,9 @@ static void print_text(const struct subject *p, const struct features *f)
         char line[512];
 
         if (p->info != NULL) {
-                (void)hw_terminal_text(line, sizeof(line), p->info->with_rtsopts);
                 printf("%s: GHC %s, runtime %s%s%s\n", p->name, p->info->version, p->info->way,
-                       line[0] ? ", linked with the options " : "", line);
+                       p->info->with_rtsopts[0] ? ", linked with the options " : "",
+                       safe_text(line, sizeof(line), p->info->with_rtsopts));
         }
         if (p->fit)
                 print_inside(p->fit->obstacle);
@@ -263,12 +262,11 @@ static void print_text(const struct subject *p, const struct features *f)
         if (p->fit && wants_features(p))
                 puts("By its own eventlog, with flags of its runtime:");
         if (p->stream != NULL) {
-                (void)hw_terminal_text(line, sizeof(line), p->stream->program);
-                printf("%s: program %s, GHC %s, runtime %s", p->name, line[0] != '\0' ? line : "unknown",
-                       p->stream->version[0] != '\0' ? p->stream->version : "unknown",
-                       p->stream->way[0] != '\0' ? p->stream->way : "unknown");
-                (void)hw_terminal_text(line, sizeof(line), p->stream->detail);
-                printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
+                printf("%s: program %s, GHC %s, runtime %s", p->name,
+                       p->stream->program[0] ? safe_text(line, sizeof(line), p->stream->program) : "unknown",
+                       p->stream->version[0] ? p->stream->version : "unknown",
+                       p->stream->way[0] ? p->stream->way : "unknown");
+                printf("%s%s\n", p->stream->detail[0] ? "; " : "", safe_text(line, sizeof(line), p->stream->detail));
         }
         if (p->stream && p->stream->process_only)
                 print_process_only(p->stream);
@@ -282,10 +280,8 @@ static void print_text(const struct subject *p, const struct features *f)
                 puts("\n"
                      "- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
                      "variable GHCRTS, or link it with -rtsopts.");
-        for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
-                (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i].text);
-                printf("%s- %s\n", i == 0 ? "\n" : "", line);
-        }
+        for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++)
+                printf("%s- %s\n", i == 0 ? "\n" : "", safe_text(line, sizeof(line), p->stream->advice[i].text));
 }
 
 static void print_json(const struct subject *p, const struct features *f)

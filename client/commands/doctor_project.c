@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
-#include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
+#include "proto/base/utf8.h"
 
 #define FILE_MAX     (1u << 20) /* bytes; a longer one is left out */
 #define FILES_MAX    64u
@@ -498,13 +498,13 @@ static void print_finding(const struct finding *f)
 {
         char path[4200], subject[400];
 
-        (void)hw_terminal_text(path, sizeof(path), f->path);
-        (void)hw_terminal_text(subject, sizeof(subject), f->subject);
+        printf("%s", safe_text(path, sizeof(path), f->path));
         if (f->line)
-                printf("%s:%zu", path, f->line);
+                printf(":%zu", f->line);
         else
-                printf("%s, a new file", path);
-        printf("%s%s%s\n", subject[0] ? ": " : "", subject, f->needed ? "" : " (optional)");
+                printf(", a new file");
+        printf("%s%s%s\n", f->subject[0] ? ": " : "", safe_text(subject, sizeof(subject), f->subject),
+               f->needed ? "" : " (optional)");
         const char *text = f->add;
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
@@ -517,9 +517,8 @@ static void print_text(const struct project *p)
 {
         char from[1300];
 
-        (void)hw_terminal_text(from, sizeof(from), p->ghc_from);
         if (p->major)
-                printf("GHC %u.%u, by %s\n", p->major, p->minor, from);
+                printf("GHC %u.%u, by %s\n", p->major, p->minor, safe_text(from, sizeof(from), p->ghc_from));
         else
                 puts("Which GHC builds it is not in these files: conditions are for all.");
         for (size_t i = 0; i < p->n_findings; i++)
@@ -570,11 +569,11 @@ static bool print_patch(const struct project *p)
         for (size_t i = 0; i < p->n_findings; i++) {
                 const struct finding *f = &p->findings[i];
                 char path[4200];
-                (void)hw_terminal_text(path, sizeof(path), f->path);
                 if (!f->needed || f->in_patch)
                         continue;
-                command_error(&command_doctor, "not in the patch: %s:%zu: %.*s: %s", path, f->line,
-                              (int)strcspn(f->add, "\n"), f->add + strspn(f->add, " "), f->why);
+                command_error(&command_doctor, "not in the patch: %s:%zu: %.*s: %s",
+                              safe_text(path, sizeof(path), f->path), f->line, (int)strcspn(f->add, "\n"),
+                              f->add + strspn(f->add, " "), f->why);
                 all = false;
         }
         return all;

@@ -20,6 +20,7 @@
 #include "client/world/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/utf8.h"
 #include "proto/wire/message.h"
 
 /* ------------------------------------------------------------------- print */
@@ -37,8 +38,7 @@ static void print_row(FILE *to, const struct world_target *t, const struct accou
                 (void)answer_moment(time, t, r->says.time_ns);
         else
                 (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
-        (void)hw_terminal_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time));
-        (void)fprintf(to, "%s\n", safe);
+        (void)fprintf(to, "%s\n", safe_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time)));
 }
 
 #define CRASH_US UINT64_C(600000000) /* from a crash until its end is known here, at most */

@@ -13,6 +13,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/json_out.h"
 #include "client/cli/options.h"
+#include "proto/base/utf8.h"
 #include "proto/cli/options.h"
 #include "proto/eventlog/recording/run_dir.h"
 
@@ -43,7 +44,6 @@ static void print_row(const struct recorded_run *r, bool paused)
         char detail[2 * RUN_END_DETAIL_BYTES], profiles[32] = "";
         const bool known = r->end.state != RUN_END_UNKNOWN;
 
-        (void)hw_terminal_text(detail, sizeof(detail), r->end.detail);
         if (r->profiles)
                 (void)snprintf(profiles, sizeof(profiles), ", %" PRIu32 " profile%s", r->profiles,
                                r->profiles == 1 ? "" : "s");
@@ -55,7 +55,8 @@ static void print_row(const struct recorded_run *r, bool paused)
                                    : "-",
                      r->live ? paused ? "paused" : "being recorded"
                              : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
-                     known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail, profiles);
+                     known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "",
+                     safe_text(detail, sizeof(detail), r->end.detail), profiles);
 }
 
 static void print_json(const struct recorded_run *r)
@@ -97,8 +98,8 @@ static bool report_pause(const struct locate *where)
 
         if (!locate_paused(where, why))
                 return false;
-        (void)hw_terminal_text(safe, sizeof(safe), why);
-        command_error(&command_recordings, "recording is paused: %s; it resumes by itself", safe);
+        command_error(&command_recordings, "recording is paused: %s; it resumes by itself",
+                      safe_text(safe, sizeof(safe), why));
         return true;
 }
 

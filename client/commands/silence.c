@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/utf8.h"
 
 static int parse_silence(const struct command *c, Hw__Request **r, char *const *words, int n, const char *why)
 {
@@ -74,15 +75,13 @@ void silence_print(const Hw__Silences *list)
                 const Hw__Silence *s = list->silences[i];
                 char rule[512], target[512], why[1024], until[HW_NUMBER_MAX] = "-";
 
-                (void)hw_terminal_text(rule, sizeof(rule), s->rule ? s->rule : "-");
-                (void)hw_terminal_text(target, sizeof(target), s->target ? s->target : "-");
-                (void)hw_terminal_text(why, sizeof(why), s->why ? s->why : "-");
                 if (s->has_until_wall_ns)
                         (void)hw_time_text(until, sizeof(until), s->until_wall_ns);
-                (void)printf("%4" PRIu64 "  %-20s  %-20s  %-24s  %s\n", s->id, rule, target, until, why);
+                (void)printf("%4" PRIu64 "  %-20s  %-20s  %-24s  %s\n", s->id,
+                             safe_text(rule, sizeof(rule), s->rule ? s->rule : "-"),
+                             safe_text(target, sizeof(target), s->target ? s->target : "-"), until,
+                             safe_text(why, sizeof(why), s->why ? s->why : "-"));
         }
-        if (list->not_kept) {
-                (void)hw_terminal_text(safe, sizeof(safe), list->not_kept);
-                (void)printf("not kept over a restart: %s\n", safe);
-        }
+        if (list->not_kept)
+                (void)printf("not kept over a restart: %s\n", safe_text(safe, sizeof(safe), list->not_kept));
 }

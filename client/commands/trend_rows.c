@@ -63,8 +63,7 @@ static void print_name(FILE *to, const char *name)
 {
         char safe[256], fitted[sizeof(safe) + sizeof("…")];
 
-        (void)hw_terminal_text(safe, sizeof(safe), name);
-        (void)fit_label(fitted, sizeof(fitted), safe, NAME_COLUMNS);
+        (void)fit_label(fitted, sizeof(fitted), safe_text(safe, sizeof(safe), name), NAME_COLUMNS);
         fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
 }
 
@@ -195,10 +194,8 @@ static void print_row(FILE *to, const struct world_target *of, struct rate_unit 
         fprintf(to, "  %s", row.since);
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
-        if (band_place(place, sizeof(place), band)[0]) {
-                (void)hw_terminal_text(safe, sizeof(safe), place);
-                fprintf(to, "  %s", safe);
-        }
+        if (band_place(place, sizeof(place), band)[0])
+                fprintf(to, "  %s", safe_text(safe, sizeof(safe), place));
         fputc('\n', to);
 }
 
@@ -337,10 +334,8 @@ static void print_sentence(FILE *to, const char *label, const char *text)
 {
         char safe[2048];
 
-        if (!text)
-                return;
-        (void)hw_terminal_text(safe, sizeof(safe), text);
-        fprintf(to, "  %-6s %s\n", label, safe);
+        if (text)
+                fprintf(to, "  %-6s %s\n", label, safe_text(safe, sizeof(safe), text));
 }
 
 /* In the words of all faces. */
@@ -361,8 +356,8 @@ static void print_cgroup(FILE *to, const struct world_target *t)
 
         if (!p || !p->has_cgroup_shared || !p->cgroup_shared)
                 return;
-        (void)hw_terminal_text(safe, sizeof(safe), p->cgroup && p->cgroup[0] ? p->cgroup : "its control group");
-        fprintf(to, "  cgroup %s is shared with other processes: its %s are not judged\n", safe,
+        fprintf(to, "  cgroup %s is shared with other processes: its %s are not judged\n",
+                safe_text(safe, sizeof(safe), p->cgroup && p->cgroup[0] ? p->cgroup : "its control group"),
                 format_amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
@@ -466,10 +461,9 @@ static void print_line(FILE *to, const struct line *l, int name_columns, int wor
                 (void)answer_whole(text, sizeof(text), wrong, answer_moment(moment, l->t, wrong->time_ns));
                 append_onset(text, sizeof(text), l);
         }
-        (void)hw_terminal_text(safe, sizeof(safe), l->t->name);
+        (void)safe_text(safe, sizeof(safe), l->t->name);
         fprintf(to, "%s%*s  %-*s  ", safe, name_columns - text_columns(safe), "", word_columns, a->word);
-        (void)hw_terminal_text(safe, sizeof(safe), rest);
-        fprintf(to, "%s\n", safe);
+        fprintf(to, "%s\n", safe_text(safe, sizeof(safe), rest));
 }
 
 void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool live)
@@ -481,8 +475,7 @@ void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool 
         for (size_t i = 0; lines && i < n; i++) {
                 lines[i].t = all[i];
                 answers_brief(&lines[i].answers, all[i], live);
-                (void)hw_terminal_text(safe, sizeof(safe), all[i]->name);
-                const int columns = text_columns(safe);
+                const int columns = text_columns(safe_text(safe, sizeof(safe), all[i]->name));
                 const int word = (int)strlen(lines[i].answers.word);
                 name_columns = columns > name_columns ? columns : name_columns;
                 word_columns = word > word_columns ? word : word_columns;
@@ -514,14 +507,14 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char sync[SYNC_TEXT], safe[256] = "";
+        char sync[SYNC_TEXT], safe[256];
         struct answers answers;
 
         answers_of(&answers, t, show->live);
         fprintf(to, "%s, run %u: %s", t->name, t->run, answers.word);
         if (run && run->program && run->program[0] && strcmp(run->program, t->name) != 0)
-                (void)hw_terminal_text(safe, sizeof(safe), run->program);
-        fprintf(to, safe[0] ? " (%s)\n" : "%s\n", safe);
+                fprintf(to, " (%s)", safe_text(safe, sizeof(safe), run->program));
+        fputc('\n', to);
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)
                 return;

@@ -324,7 +324,7 @@ static void toggle_freeze(struct console *c)
 /* -------------------------------------------------------------------- keys */
 
 /* The view of a digit, F-key or letter, or NULL. */
-static const struct console_view *world_of_key(int key)
+static const struct console_view *view_of_key(int key)
 {
         for (size_t i = 0; console_views[i]; i++) {
                 const struct console_view *v = console_views[i];
@@ -363,7 +363,7 @@ static void leave_view(struct console *c)
 /* Keys with the same meaning in every view. */
 static void common_key(struct console *c, int key)
 {
-        const struct console_view *v = world_of_key(key);
+        const struct console_view *v = view_of_key(key);
 
         if (v)
                 console_show(c, v);

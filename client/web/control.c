@@ -22,6 +22,7 @@
 #include "client/out/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/utf8.h"
 #include "proto/wire/message.h"
 
 #define BODY_MOST 16384
@@ -274,7 +275,7 @@ static void perform_request(struct evhttp_request *req, const struct control_par
                 object = form_field(form, actions[i].object);
                 about.action = actions[i].name;
                 (void)snprintf(about.holder, sizeof(about.holder), "%s", holder->name);
-                (void)hw_terminal_text(about.object, sizeof(about.object), object ? object : "");
+                (void)safe_text(about.object, sizeof(about.object), object);
                 if (holder->role < actions[i].role) {
                         log_performed(&about, "forbidden");
                         answer_error(req, 403, "the token '%s' has the role %s; this needs %s", holder->name,

@@ -11,6 +11,14 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "heapwatch/text.h"
+
+char *safe_text(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text ? text : "");
+        return out;
+}
+
 /* The symbols that heapwatch draws, and their substitutes where there is no UTF-8. */
 static const struct {
         uint32_t code;

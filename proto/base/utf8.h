@@ -25,6 +25,9 @@ bool utf8_is_control(uint32_t code);
 
 /* glyph.c: text on a terminal: its characters one at a time, the columns they take, and what of them fits. */
 
+/* A text from elsewhere with nothing that steers a terminal (hw_terminal_text()); "" for NULL. Returns `out`. */
+char *safe_text(char *out, size_t size, const char *text);
+
 struct glyph {
         char bytes[5];
         size_t length; /* in the source text */

@@ -32,11 +32,11 @@ static void print_program(FILE *to, const Hw__Run *run)
 {
         char safe[TEXT];
 
-        (void)fputs(run->program ? print_safe(safe, sizeof(safe), run->program) : "unknown program", to);
+        (void)fputs(run->program ? safe_text(safe, sizeof(safe), run->program) : "unknown program", to);
         if (run->ghc_version)
-                (void)fprintf(to, ", GHC %s", print_safe(safe, sizeof(safe), run->ghc_version));
+                (void)fprintf(to, ", GHC %s", safe_text(safe, sizeof(safe), run->ghc_version));
         if (run->rts_way)
-                (void)fprintf(to, " %s", print_safe(safe, sizeof(safe), run->rts_way));
+                (void)fprintf(to, " %s", safe_text(safe, sizeof(safe), run->rts_way));
         if (run->has_pid)
                 (void)fprintf(to, ", pid %" PRIu32, run->pid);
         if (run->has_capabilities)
@@ -44,7 +44,7 @@ static void print_program(FILE *to, const Hw__Run *run)
         if (run->n_rts_options)
                 (void)fputs(", +RTS", to);
         for (size_t i = 0; i < run->n_rts_options; i++)
-                (void)fprintf(to, " %s", print_safe(safe, sizeof(safe), run->rts_options[i]));
+                (void)fprintf(to, " %s", safe_text(safe, sizeof(safe), run->rts_options[i]));
         (void)fputc('\n', to);
 }
 
@@ -67,7 +67,7 @@ static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
                 between = ", ";
         }
         if (s->t->target->detail && s->t->target->detail[0])
-                (void)fprintf(to, "%s%s", between, print_safe(safe, sizeof(safe), s->t->target->detail));
+                (void)fprintf(to, "%s%s", between, safe_text(safe, sizeof(safe), s->t->target->detail));
         (void)fputc('\n', to);
 }
 
@@ -75,7 +75,7 @@ void identity_text(FILE *to, const struct summary *s)
 {
         char safe[4096];
 
-        (void)fputs(print_safe(safe, sizeof(safe), log_of(s)), to);
+        (void)fputs(safe_text(safe, sizeof(safe), log_of(s)), to);
         if (s->t->target && s->t->target->runs > 1)
                 (void)fprintf(to, ", run %" PRIu32, s->t->run);
         (void)fputc('\n', to);
@@ -153,7 +153,7 @@ static void print_losses(FILE *to, const Hw__Health *h)
                 (void)fprintf(to, "  damage: %s bytes lost at offset %s: %s\n",
                               hw_count_text(bytes, sizeof(bytes), d->lost_bytes),
                               hw_count_text(at, sizeof(at), d->offset),
-                              print_safe(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
+                              safe_text(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
         }
         if (h->resyncs > h->n_damages)
                 (void)fprintf(to, "  damage: and %s earlier place%s\n",
@@ -174,7 +174,7 @@ static void print_log(FILE *to, const Hw__Health *h)
         else
                 (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
         if (h->unread)
-                (void)fprintf(to, "  not all of the log was read: %s\n", print_safe(safe, sizeof(safe), h->unread));
+                (void)fprintf(to, "  not all of the log was read: %s\n", safe_text(safe, sizeof(safe), h->unread));
 }
 
 void stream_text(FILE *to, const struct summary *s)
@@ -189,7 +189,7 @@ void stream_text(FILE *to, const struct summary *s)
         print_losses(to, h);
         for (size_t i = 0; i < h->n_advice; i++)
                 if (h->advice[i]->text)
-                        (void)fprintf(to, "  hint: %s\n", print_safe(safe, sizeof(safe), h->advice[i]->text));
+                        (void)fprintf(to, "  hint: %s\n", safe_text(safe, sizeof(safe), h->advice[i]->text));
 }
 
 void stream_json(struct json_out *j, const struct summary *s)

@@ -19,12 +19,6 @@ void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const 
         print_bytes_row(to, facts_is_known(t, id), facts_get_u64(t, id, 0), words);
 }
 
-const char *print_safe(char *out, size_t size, const char *text)
-{
-        (void)hw_terminal_text(out, size, text);
-        return out;
-}
-
 const char *plural(uint64_t n)
 {
         return n == 1 ? "" : "s";

@@ -11,6 +11,7 @@
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/text_out.h"
+#include "proto/base/utf8.h"
 
 #define LABEL 80 /* bytes of a name shown */
 
@@ -71,7 +72,7 @@ static void print_bands(FILE *to, const struct summary *s)
                 (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
                               hw_share_text(share, sizeof(share), (double)top[i]->bytes / total),
                               s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
-                              print_safe(label, sizeof(label), top[i]->def->label));
+                              safe_text(label, sizeof(label), top[i]->def->label));
         if (adds) {
                 (void)hw_count_text(max, sizeof(max), u64_sat(fabs(uncounted)));
                 (void)text_join(last, sizeof(last), uncounted < 0 ? "-" : "", max, NULL);
@@ -102,8 +103,8 @@ void profile_text(FILE *to, const struct summary *s)
         census_age_of(&age, s->t, s->now);
         if (age.any)
                 (void)fprintf(to, "  %s\n",
-                              print_safe(safe, sizeof(safe),
-                                         census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
+                              safe_text(safe, sizeof(safe),
+                                        census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
         print_bands(to, s);
 }
 
@@ -222,9 +223,9 @@ static void print_centres(FILE *to, const struct summary *s)
                 const Hw__CostCentre *c = ranked[i].centre;
                 (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), ranked[i].ticks),
                               hw_share_text(share, sizeof(share), (double)ranked[i].ticks / (double)own),
-                              print_safe(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
+                              safe_text(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
                 if (c && c->source && c->source[0])
-                        (void)fprintf(to, "  %s", print_safe(label, sizeof(label), c->source));
+                        (void)fprintf(to, "  %s", safe_text(label, sizeof(label), c->source));
                 (void)fputc('\n', to);
         }
         free(ranked);

@@ -18,6 +18,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/json_out.h"
 #include "client/world/state/world.h"
+#include "proto/base/utf8.h"
 
 #define SUMMARY_BANDS 10 /* largest ones shown in text */
 #define NOTE_SORTS    6  /* indexed by Hw__Note__What */
@@ -104,9 +105,6 @@ void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words);
 
 /* The same of a fact. */
 void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words);
-
-/* Text from the program, safe for a terminal and cut to its buffer. Returns the buffer. */
-const char *print_safe(char *out, size_t size, const char *text);
 
 /* "s" unless n is 1. */
 const char *plural(uint64_t n);

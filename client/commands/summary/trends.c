@@ -22,7 +22,7 @@ static void print_line(FILE *to, const char *label, const char *text)
         char safe[2048];
 
         if (text)
-                (void)fprintf(to, "  %-8s %s\n", label, print_safe(safe, sizeof(safe), text));
+                (void)fprintf(to, "  %-8s %s\n", label, safe_text(safe, sizeof(safe), text));
 }
 
 void growth_text(FILE *to, const struct summary *s)

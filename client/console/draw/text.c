@@ -110,9 +110,3 @@ char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns
                 memcpy(out, &"SuMoTuWeThFrSa"[2 * t.tm_wday], 2);
         return out;
 }
-
-char *safe_text(char *out, size_t size, const char *text)
-{
-        (void)hw_terminal_text(out, size, text ? text : "");
-        return out;
-}

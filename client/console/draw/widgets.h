@@ -13,6 +13,7 @@
 #include "client/console/draw/canvas.h"
 #include "client/world/history/past.h"
 #include "proto/base/rate.h"
+#include "proto/base/utf8.h"
 
 /* text.c: numbers as people read them, and text from outside made safe for a terminal. */
 
@@ -51,9 +52,6 @@ char *age_text(char *out, size_t size, uint64_t ns);
  * "" when there is none.
  */
 char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns);
-
-/* Text from outside made safe into `out`. */
-char *safe_text(char *out, size_t size, const char *text);
 
 #define SPARK_MAX 256 /* columns of the widest sparkline */
 

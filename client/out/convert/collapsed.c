@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 #include "client/out/convert/frames.h"
-#include "heapwatch/text.h"
+#include "proto/base/utf8.h"
 
 #define NAME_BYTES 4096 /* a longer one is cut */
 
@@ -19,8 +19,7 @@ static void put_name(FILE *out, const char *name)
 {
         char clean[NAME_BYTES];
 
-        (void)hw_terminal_text(clean, sizeof(clean), name);
-        for (const char *c = clean; *c; c++)
+        for (const char *c = safe_text(clean, sizeof(clean), name); *c; c++)
                 (void)putc(*c == ';' ? ',' : *c, out);
 }
 

@@ -21,9 +21,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"
-#include "heapwatch/text.h"
 #include "client/cli/report.h"
 #include "proto/base/error.h"
+#include "proto/base/utf8.h"
 
 struct job {
         struct executor *executor;
@@ -79,7 +79,7 @@ static void report_outcome(struct job *j, enum action_outcome outcome, const cha
                 .wall_ns = clock_wall_ns(),
         };
 
-        (void)hw_terminal_text(r.detail, sizeof(r.detail), detail);
+        (void)safe_text(r.detail, sizeof(r.detail), detail);
         j->executor->options.report(j->executor->options.ctx, &r);
 }
 
@@ -105,11 +105,10 @@ static void step_over(struct job *j, bool ok, const char *detail)
                 char name[256], rule[128], why[256];
 
                 action_step_text(name, sizeof(name), step_of(j));
-                (void)hw_terminal_text(rule, sizeof(rule), alert_event_text(j->event, "alert"));
-                (void)hw_terminal_text(why, sizeof(why), detail);
-                report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule,
+                report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s",
+                               safe_text(rule, sizeof(rule), alert_event_text(j->event, "alert")),
                                alert_event_text(j->event, "target"), action_kind_name(step_of(j)->kind), name,
-                               j->attempts, why);
+                               j->attempts, safe_text(why, sizeof(why), detail));
         }
         report_outcome(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
         j->step++;
@@ -141,8 +140,7 @@ static const char *copy_shown(char *out, size_t size, const struct alert_event *
 {
         const char *text = alert_event_text(e, name);
 
-        (void)hw_terminal_text(out, size, text ? text : unknown);
-        return out;
+        return safe_text(out, size, text ? text : unknown);
 }
 
 static void do_log(struct job *j)

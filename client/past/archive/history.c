@@ -14,6 +14,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/json_out.h"
+#include "proto/base/utf8.h"
 #include "proto/base/time.h"
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
@@ -110,11 +111,6 @@ static void put_field(const char *text, bool last)
         (void)printf(last ? "\"\n" : "\",");
 }
 
-static void copy_printable(char *out, size_t size, const char *text)
-{
-        (void)hw_terminal_text(out, size, text ? text : "");
-}
-
 static void run_line(const struct request *r, const struct archived_run *run)
 {
         char start[HW_NUMBER_MAX], lasted[HW_NUMBER_MAX], labels[256], growth[512], build[64];
@@ -130,12 +126,11 @@ static void run_line(const struct request *r, const struct archived_run *run)
                 put_field(run->growth, true);
                 return;
         }
-        copy_printable(labels, sizeof(labels), run->labels);
-        copy_printable(growth, sizeof(growth), run->growth);
-        copy_printable(build, sizeof(build), run->build_id);
+        (void)safe_text(labels, sizeof(labels), run->labels);
+        (void)safe_text(build, sizeof(build), run->build_id);
         (void)printf("%5lld  %.19sZ  %8s  %-8s  %-12.12s  %-20s  %s\n", (long long)run->id, start,
                      hw_duration_text(lasted, sizeof(lasted), (double)end), run->state ? run->state : "?",
-                     *build ? build : "-", *labels ? labels : "-", growth);
+                     *build ? build : "-", *labels ? labels : "-", safe_text(growth, sizeof(growth), run->growth));
 }
 
 static void print_runs(const struct request *r, const struct archived_runs *runs)

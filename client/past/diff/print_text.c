@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "client/past/diff/print.h"
-#include "heapwatch/text.h"
+#include "proto/base/utf8.h"
 
 #define NAME_COLUMNS 40
 
@@ -18,7 +18,7 @@ static void put_line(FILE *to, const char *name, const struct change *c, enum qu
         char a[QUANTITY_TEXT], b[QUANTITY_TEXT], change[CELL_MAX], interval[CELL_MAX * 3], safe[1100];
         const char *word = change_word(c);
 
-        hw_terminal_text(safe, sizeof(safe), name);
+        (void)safe_text(safe, sizeof(safe), name);
         if (strlen(safe) > NAME_COLUMNS)
                 (void)fprintf(to, "%s\n%*s", safe, NAME_COLUMNS, "");
         else
@@ -56,18 +56,15 @@ static void put_growth(FILE *to, const char *who, const struct side *s)
         char safe[1024];
 
         for (size_t i = 0; i < s->n && s->n == 1; i++)
-                if (s->runs[i].growth) {
-                        hw_terminal_text(safe, sizeof(safe), s->runs[i].growth);
-                        (void)fprintf(to, "%s  %s\n", who, safe);
-                }
+                if (s->runs[i].growth)
+                        (void)fprintf(to, "%s  %s\n", who, safe_text(safe, sizeof(safe), s->runs[i].growth));
 }
 
 static void put_caution(void *to, const char *text)
 {
         char safe[CAUTION_MAX * 2];
 
-        hw_terminal_text(safe, sizeof(safe), text);
-        (void)fprintf(to, "note: %s\n", safe);
+        (void)fprintf(to, "note: %s\n", safe_text(safe, sizeof(safe), text));
 }
 
 static void put_bounds(FILE *to, const struct result *r)
@@ -76,21 +73,20 @@ static void put_bounds(FILE *to, const struct result *r)
 
         if (r->bounds.n)
                 (void)fputc('\n', to);
-        for (size_t i = 0; i < r->bounds.n; i++) {
-                hw_terminal_text(safe, sizeof(safe),
-                                 judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison));
-                (void)fprintf(to, "%s\n", safe);
-        }
+        for (size_t i = 0; i < r->bounds.n; i++)
+                (void)fprintf(to, "%s\n",
+                              safe_text(safe, sizeof(safe),
+                                        judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison)));
 }
 
 void print_text(FILE *to, const struct result *r)
 {
         char text[1024], safe[1100];
 
-        hw_terminal_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.a));
-        (void)fprintf(to, "new       %s\n", safe);
-        hw_terminal_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.b));
-        (void)fprintf(to, "baseline  %s\n", safe);
+        (void)fprintf(to, "new       %s\n",
+                      safe_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.a)));
+        (void)fprintf(to, "baseline  %s\n",
+                      safe_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.b)));
         put_head(to, "");
         for (size_t i = 0; i < n_quantities; i++)
                 if (!isnan(r->comparison.quantities[i].a) || !isnan(r->comparison.quantities[i].b))
