@@ -165,16 +165,6 @@ static int check_request(void *filled)
         return selection_check(&command_post_mortem, &r->from);
 }
 
-static int apply_update(void *world, size_t daemon, const Hw__Update *update)
-{
-        return world_apply(world, daemon, update);
-}
-
-static void reset_world(void *world, size_t daemon)
-{
-        world_reset(world, daemon);
-}
-
 static int print_target(const struct request *r, const struct world_target *t, bool live)
 {
         struct account a;
@@ -215,10 +205,8 @@ static int show_targets(const struct request *r)
                 world_destroy(&world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered = gather(feed, &(struct gatherer){ .command = &command_post_mortem,
-                                                                    .take = apply_update,
-                                                                    .reset = reset_world,
-                                                                    .ctx = world });
+        const enum gather_end gathered =
+                gather(feed, &(struct gatherer){ .command = &command_post_mortem, .world = world });
         bool good = gathered != GATHERED_FAILED;
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)

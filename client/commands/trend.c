@@ -157,11 +157,6 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
         return world_apply(r->world, daemon, u);
 }
 
-static void reset_reading(void *ctx, size_t daemon)
-{
-        world_reset(((struct reading *)ctx)->world, daemon);
-}
-
 static struct feed *open_feed(const struct request *r, struct error *error)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND,  HW__KIND__KIND_CENSUS,
@@ -193,9 +188,8 @@ static int show_targets(const struct request *request)
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered = gather(
-                feed, &(struct gatherer){
-                              .command = &command_trend, .take = apply_update, .reset = reset_reading, .ctx = &r });
+        const struct gatherer g = { .command = &command_trend, .world = r.world, .take = apply_update, .ctx = &r };
+        const enum gather_end gathered = gather(feed, &g);
         bool good = gathered != GATHERED_FAILED;
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))

@@ -120,8 +120,9 @@ static int begin_log(struct gathering *g, const char *target)
         return g->target && g->world ? 0 : -ENOMEM;
 }
 
-static int apply_update(struct gathering *g, const Hw__Update *u)
+static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
+        struct gathering *g = ctx;
         int r = 0;
 
         if (u->body_case == HW__UPDATE__BODY_DAEMON || !u->target)
@@ -140,50 +141,30 @@ static int apply_update(struct gathering *g, const Hw__Update *u)
         if (r)
                 return r;
         summary_count(&g->summary, u);
-        return world_apply(g->world, 0, u);
+        return world_apply(g->world, daemon, u);
 }
 
+/* Of a log that ends in a failure, what came before it is shown. */
 static int read_logs(const struct request *r)
 {
         struct gathering g = { .request = r };
-        const Hw__Update *update;
+        const struct gatherer gatherer = { &command_summary, NULL, apply_update, &g, &g.progress };
         struct error error;
-        int status = 0;
         struct feed *feed = selection_open(&r->from, NULL, 0, &error);
-        enum feed_event event = FEED_NOTHING;
 
         if (!feed)
                 return command_error(&command_summary, "%s", error.text);
         progress_begin(&g.progress, command_summary.name, r->from.files.items, r->from.files.n);
-        while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
-                event = feed_next(feed, 500, &update);
-                if (event == FEED_UPDATE)
-                        status = apply_update(&g, update);
-        }
-        progress_end(&g.progress);
-        if (status == 0 && !signals_stop())
+        const enum gather_end end = gather(feed, &gatherer);
+        if (!signals_stop())
                 print_summary(&g, true);
-        if (event == FEED_FAILED)
-                command_error(&command_summary, "%s", feed_error(feed));
-        if (status)
-                command_error(&command_summary, "%s", strerror(-status));
         feed_close(&feed);
         world_destroy(&g.world);
         free(g.target);
-        return event == FEED_FAILED || status ? EXIT_USAGE : EXIT_OK;
+        return gather_status(end, EXIT_OK);
 }
 
 /* -------------------------------------------------------------- targets */
-
-static int apply_live(void *ctx, size_t daemon, const Hw__Update *u)
-{
-        return world_apply(((struct gathering *)ctx)->world, daemon, u);
-}
-
-static void reset_gathering(void *ctx, size_t daemon)
-{
-        world_reset(((struct gathering *)ctx)->world, daemon);
-}
 
 static int print_targets(struct gathering *g, const struct feed *feed)
 {
@@ -216,10 +197,7 @@ static int request_targets(const struct request *r)
         int status = EXIT_USAGE;
 
         if (feed)
-                gathered = gather(feed, &(struct gatherer){ .command = &command_summary,
-                                                            .take = apply_live,
-                                                            .reset = reset_gathering,
-                                                            .ctx = &g });
+                gathered = gather(feed, &(struct gatherer){ .command = &command_summary, .world = g.world });
         else
                 command_error(&command_summary, "%s", error.text);
         if (gathered != GATHERED_FAILED)

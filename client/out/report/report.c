@@ -363,15 +363,10 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
         return status;
 }
 
-static void reset_reporter(void *ctx, size_t daemon)
-{
-        world_reset(((struct reporter *)ctx)->world, daemon);
-}
-
 /* Reads all that was selected. False after printing a message, or when a signal came. */
 static bool read_all(struct reporter *r)
 {
-        const struct gatherer g = { &command_report, apply_update, reset_reporter, r, &r->progress };
+        const struct gatherer g = { &command_report, r->world, apply_update, r, &r->progress };
 
         if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
                 return false;
@@ -514,19 +509,18 @@ static int write_all(const struct reporter *r, FILE *to)
 static char *out_name(const struct reporter *r)
 {
         static const char *const endings[] = { ".gz", ".zst",
-                                               ".eventlog" }; /* in the order in which they are removed */
+                                               ".eventlog" }; /* by the order in which they are taken off */
         const char *log = r->from.operands.items[0];
         size_t n = strlen(log);
         char *name = NULL;
 
+        if (r->out)
+                return strdup(r->out);
         for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
-                size_t tail = strlen(endings[i]);
+                const size_t tail = strlen(endings[i]);
                 if (n > tail && !strncmp(log + n - tail, endings[i], tail))
                         n -= tail;
         }
-
-        if (r->out)
-                return strdup(r->out);
         return asprintf(&name, "%.*s.%s", (int)n, log, r->format) < 0 ? NULL : name;
 }
 

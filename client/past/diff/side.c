@@ -153,10 +153,14 @@ static int end_run(struct side_reader *r)
 
 /* --------------------------------------------------------------------- reading */
 
-static int apply_update(struct side_reader *r, const Hw__Update *u)
+static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
+        struct side_reader *r = ctx;
         int status = 0;
 
+        (void)daemon;
+        if (u->body_case == HW__UPDATE__BODY_HEALTH)
+                progress_show(&r->progress, u->health->bytes);
         if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)
                 return 0;
         if (r->first)
@@ -176,26 +180,10 @@ static int apply_update(struct side_reader *r, const Hw__Update *u)
         return status == 0 && u->run == r->run ? meter_add(&r->meter, u) : status;
 }
 
-static int pass_update(void *ctx, size_t daemon, const Hw__Update *u)
-{
-        struct side_reader *r = ctx;
-
-        (void)daemon;
-        if (u->body_case == HW__UPDATE__BODY_HEALTH)
-                progress_show(&r->progress, u->health->bytes);
-        return apply_update(r, u);
-}
-
-static void forget_run(void *ctx, size_t daemon) /* files are never reset */
-{
-        (void)ctx;
-        (void)daemon;
-}
-
 static bool read_through(struct side_reader *r, const struct command *command)
 {
         struct error error;
-        struct gatherer g = { .command = command, .take = pass_update, .reset = forget_run, .ctx = r };
+        struct gatherer g = { .command = command, .take = apply_update, .ctx = r, .progress = &r->progress };
         static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WISH(GC) | WISH(CENSUS) |
                                                           WISH(BAND) | WISH(NOTE) | WISH(PROFILE) | WISH(TICKY) |
                                                           WISH(SCHED) | WISH(HEALTH) | WISH(TREND),
@@ -208,7 +196,6 @@ static bool read_through(struct side_reader *r, const struct command *command)
         }
         progress_begin(&r->progress, command->name, &r->log, 1);
         bool good = gather(feed, &g) == GATHERED_ALL;
-        progress_end(&r->progress);
         feed_close(&feed);
         return good;
 }
@@ -272,7 +259,7 @@ struct side_reader *side_reader_new(struct side *s, const char *log)
 
 int side_reader_add(struct side_reader *r, const Hw__Update *update)
 {
-        return apply_update(r, update);
+        return apply_update(r, 0, update);
 }
 
 int side_reader_end(struct side_reader **r)

@@ -32,13 +32,15 @@ static enum gather_end gather_all(struct feed *feed, const struct gatherer *g)
         while (!signals_stop()) {
                 switch (feed_next(feed, feed_is_live(feed) ? ABSENT_MS : FILES_MS, &update)) {
                 case FEED_UPDATE:
-                        if (g->take(g->ctx, feed_daemon(feed), update) == 0)
+                        if ((g->take ? g->take(g->ctx, feed_daemon(feed), update)
+                                     : world_apply(g->world, feed_daemon(feed), update)) == 0)
                                 break;
                         end_progress(g);
                         command_error(g->command, "out of memory");
                         return GATHERED_FAILED;
                 case FEED_RESET:
-                        g->reset(g->ctx, feed_daemon(feed));
+                        if (g->world)
+                                world_reset(g->world, feed_daemon(feed));
                         break;
                 case FEED_STALE:
                         if (feed_daemons(feed) > 1) {

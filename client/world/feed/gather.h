@@ -9,11 +9,12 @@
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
 #include "client/world/feed/feed.h"
+#include "client/world/state/world.h"
 
 struct gatherer {
-        const struct command *command;                                   /* in whose name errors are reported */
+        const struct command *command; /* in whose name errors are reported */
+        struct world *world;           /* where resets are applied, and updates if there is no `take`; NULL: files */
         int (*take)(void *ctx, size_t daemon, const Hw__Update *update); /* 0; anything else: out of memory */
-        void (*reset)(void *ctx, size_t daemon);                         /* forget the targets of that daemon */
         void *ctx;
         const struct progress *progress; /* shown by `take`; its line is erased at the end; NULL: none */
 };
