@@ -123,15 +123,6 @@ static bool counts_alone(const struct request *r)
         return r->count && !r->from_ns && r->to_ns == UINT64_MAX;
 }
 
-static int apply_update(struct request *r, const Hw__Update *u)
-{
-        if (u->body_case != HW__UPDATE__BODY_EVENTS)
-                return 0;
-        if (u->events->n_type || counts_alone(r))
-                return print_events(r, u);
-        return 0; /* these are the whole log's counts, not those of the chosen time */
-}
-
 static int read_log(struct request *r)
 {
         const Hw__Update *update;
@@ -146,8 +137,10 @@ static int read_log(struct request *r)
         enum feed_event event = FEED_NOTHING;
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);
-                if (event == FEED_UPDATE)
-                        status = apply_update(r, update);
+                /* Counts that come beside events are the whole log's, not those of the chosen time. */
+                if (event == FEED_UPDATE && update->body_case == HW__UPDATE__BODY_EVENTS &&
+                    (update->events->n_type || counts_alone(r)))
+                        status = print_events(r, update);
         }
         if (event == FEED_FAILED)
                 command_error(&command_events, "%s", feed_error(feed));

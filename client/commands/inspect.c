@@ -83,62 +83,52 @@ static void add_number(struct arguments *a, const char *option, uint64_t value, 
         add_argument(a, a->numbers[a->n]);
 }
 
+/* NULL: it was not given. */
+static void add_text(struct arguments *a, const char *option, const char *text)
+{
+        if (!text)
+                return;
+        add_argument(a, option);
+        add_argument(a, text);
+}
+
+static void add_flag(struct arguments *a, const char *option, bool given)
+{
+        if (given)
+                add_argument(a, option);
+}
+
 static void fill_arguments(struct arguments *a, const struct request *r, const struct inspectee *s)
 {
         add_argument(a, "heapwatch-inspect");
         add_argument(a, r->command->name);
-        if (s->file) {
-                add_argument(a, "--file");
-                add_argument(a, s->file);
-        } else {
+        if (s->file)
+                add_text(a, "--file", s->file);
+        else
                 add_number(a, "--pid", (uint64_t)s->pid, "");
-        }
-        add_argument(a, "--format");
-        add_argument(a, r->json ? "json" : "text");
-        if (r->all)
-                add_argument(a, "--all");
-        if (r->no_stop)
-                add_argument(a, "--no-stop");
-        if (r->brief)
-                add_argument(a, "--brief");
+        add_text(a, "--format", r->json ? "json" : "text");
+        add_flag(a, "--all", r->all);
+        add_flag(a, "--no-stop", r->no_stop);
+        add_flag(a, "--brief", r->brief);
         add_number(a, "--frames", r->frames, "");
         add_number(a, "--top", r->top, "");
-        add_argument(a, "--by");
-        add_argument(a, groupings[r->by]);
-        if (r->band || s->band[0]) {
-                add_argument(a, "--band");
-                add_argument(a, r->band ? r->band : s->band);
-        }
+        add_text(a, "--by", groupings[r->by]);
+        add_text(a, "--band", r->band ? r->band : s->band[0] ? s->band : NULL);
         if (r->brief && !r->band && s->band_bytes)
                 add_number(a, "--band-bytes", s->band_bytes, "");
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
                 add_number(a, "--hz", r->hz, "");
         }
-        if (r->by_thread)
-                add_argument(a, "--by-thread");
-        if (r->allocation)
-                add_argument(a, "--allocation");
-        if (r->waiting)
-                add_argument(a, "--waiting");
-        if (r->keep) {
-                add_argument(a, "--keep");
-                add_argument(a, r->kept);
-        }
-        if (r->output) {
-                add_argument(a, "--output");
-                add_argument(a, r->output);
-        }
-        if (r->since) {
-                add_argument(a, "--since");
-                add_argument(a, r->since);
-        }
-        if (r->retained)
-                add_argument(a, "--retained");
-        if (r->arrays)
-                add_argument(a, "--arrays");
-        if (r->show_values)
-                add_argument(a, "--show-values");
+        add_flag(a, "--by-thread", r->by_thread);
+        add_flag(a, "--allocation", r->allocation);
+        add_flag(a, "--waiting", r->waiting);
+        add_text(a, "--keep", r->keep ? r->kept : NULL);
+        add_text(a, "--output", r->output);
+        add_text(a, "--since", r->since);
+        add_flag(a, "--retained", r->retained);
+        add_flag(a, "--arrays", r->arrays);
+        add_flag(a, "--show-values", r->show_values);
         if (r->sample_bytes)
                 add_number(a, "--sample", r->sample_bytes, "");
         if (r->seed)

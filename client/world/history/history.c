@@ -160,15 +160,6 @@ static int add_samples(struct history *h, const Hw__Samples *s)
         return r;
 }
 
-static int add_heap(struct history *h, const Hw__Heap *heap)
-{
-        int r = 0;
-
-        for (size_t i = 0; i < heap->n_samples && r == 0; i++)
-                r = add_samples(h, heap->samples[i]);
-        return r;
-}
-
 static int derive_rate(struct history *h, Hw__Series series, uint64_t time_ns, bool known, uint64_t value)
 {
         return known && !h->sampled[series] ? insert_value(h, series, time_ns, (double)value) : 0;
@@ -185,37 +176,28 @@ static int add_collection(struct history *h, const Hw__Collection *c)
                                c->fragmentation_bytes);
 }
 
-static int add_gc(struct history *h, const Hw__Gc *gc)
-{
-        int r = h->options.collections ? collections_add(&h->collections, gc) : 0;
-
-        for (size_t i = 0; i < gc->n_collections && h->options.points && r == 0; i++)
-                r = add_collection(h, gc->collections[i]);
-        return r;
-}
-
-static int add_census(struct history *h, const Hw__Census *c)
-{
-        bool is_new = c->has_number && c->number > h->bands.newest;
-        int r = h->options.columns ? grid_add(&h->bands, c) : 0;
-
-        if (r == 0 && is_new && h->options.points)
-                r = derive_rate(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes, c->total_bytes);
-        return r;
-}
-
 int history_add(struct history *h, const Hw__Update *u)
 {
-        switch (u->body_case) {
-        case HW__UPDATE__BODY_HEAP:
-                return h->options.points ? add_heap(h, u->heap) : 0;
-        case HW__UPDATE__BODY_GC:
-                return h->options.brief ? 0 : add_gc(h, u->gc);
-        case HW__UPDATE__BODY_CENSUS:
-                return h->options.brief ? 0 : add_census(h, u->census);
-        default:
-                return 0;
+        const struct history_options *o = &h->options;
+        int r = 0;
+
+        if (u->body_case == HW__UPDATE__BODY_HEAP) {
+                for (size_t i = 0; i < u->heap->n_samples && o->points && r == 0; i++)
+                        r = add_samples(h, u->heap->samples[i]);
+        } else if (u->body_case == HW__UPDATE__BODY_GC && !o->brief) {
+                r = o->collections ? collections_add(&h->collections, u->gc) : 0;
+                for (size_t i = 0; i < u->gc->n_collections && o->points && r == 0; i++)
+                        r = add_collection(h, u->gc->collections[i]);
+        } else if (u->body_case == HW__UPDATE__BODY_CENSUS && !o->brief) {
+                const Hw__Census *c = u->census;
+                const bool is_new = c->has_number && c->number > h->bands.newest;
+
+                r = o->columns ? grid_add(&h->bands, c) : 0;
+                if (r == 0 && is_new && o->points)
+                        r = derive_rate(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes,
+                                        c->total_bytes);
         }
+        return r;
 }
 
 int history_points_of(const Hw__History *answer, struct past *to)

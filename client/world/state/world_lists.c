@@ -17,8 +17,8 @@
 #include "proto/base/limits.h"
 #include "proto/base/time.h"
 
-#define TOLD_NS                                                                                                        \
-        (5 * NS_PER_S) /* from the end of a program until its parent has told the daemon, unless that was away */
+/* From the end of a program until its parent has told the daemon, unless that was away. */
+#define TOLD_NS (5 * NS_PER_S)
 
 /* ------------------------------------------------------------------- notes */
 

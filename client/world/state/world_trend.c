@@ -10,29 +10,6 @@
 
 #include <errno.h>
 
-static int keep_band(struct target_state *ts, const Hw__Trend *trend)
-{
-        struct world_band *b;
-
-        if (!id_valid(trend->band))
-                return 0;
-        b = world_bands_entry(ts, trend->band);
-        if (!b)
-                return -ENOMEM;
-        KEEP(b->trend, trend);
-        return 0;
-}
-
-/* Ignores a trend of a series or band that this version does not know. */
-static int apply_one(struct target_state *ts, const Hw__Trend *trend)
-{
-        if (trend->has_band)
-                return keep_band(ts, trend);
-        if (trend->has_series && trend->series && (unsigned)trend->series < SERIES_COUNT)
-                KEEP(ts->t.trends[trend->series], trend);
-        return 0;
-}
-
 void trends_show(struct target_state *ts, const Hw__Trends *trends)
 {
         KEEP(ts->whole.trend_state, trends);
@@ -42,12 +19,23 @@ void trends_show(struct target_state *ts, const Hw__Trends *trends)
         ts->t.trend_state = trends ? &ts->trend_state : NULL;
 }
 
+/* Ignores a trend of a series or band that this version does not know. */
 int trends_apply(struct target_state *ts, const Hw__Trends *trends)
 {
         trends_show(ts, trends);
         for (size_t i = 0; i < trends->n_trends; i++) {
-                if (apply_one(ts, trends->trends[i]) < 0)
-                        return -ENOMEM;
+                const Hw__Trend *trend = trends->trends[i];
+
+                if (trend->has_band && id_valid(trend->band)) {
+                        struct world_band *b = world_bands_entry(ts, trend->band);
+
+                        if (!b)
+                                return -ENOMEM;
+                        KEEP(b->trend, trend);
+                } else if (!trend->has_band && trend->has_series && trend->series &&
+                           (unsigned)trend->series < SERIES_COUNT) {
+                        KEEP(ts->t.trends[trend->series], trend);
+                }
         }
         return 0;
 }
