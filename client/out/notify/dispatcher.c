@@ -32,7 +32,6 @@ struct open_alert {
         bool known;   /* acted on before a restart */
         bool changed; /* results that the daemon does not have yet */
         bool fresh;   /* what it has is over */
-        bool counted_silenced, counted_limited;
         uint64_t since_wall_ns;        /* when it became known; in STATE_DONE, when it was done */
         struct action_report *results; /* room for one for each step of the plan */
         size_t n_results;
@@ -45,7 +44,7 @@ struct dispatcher {
         struct open_alert **alerts;
         size_t n, capacity;
         struct idtable index; /* of `alerts`, by fingerprint: place + 1 */
-        struct dispatcher_stats stats;
+        uint64_t dropped; /* actions */
         uint64_t now_wall_ns; /* of the current call */
 };
 
@@ -173,12 +172,6 @@ static void act_on_alert(struct dispatcher *d, struct open_alert *a, bool known)
 
 static const char silenced[] = "not done: silenced";
 
-static void count_silenced(struct dispatcher *d, struct open_alert *a)
-{
-        d->stats.silenced += !a->counted_silenced;
-        a->counted_silenced = true;
-}
-
 /*
  * Otherwise a receiver that keeps the alert as a state would go on notifying people. When out of memory, the next
  * tick retries.
@@ -192,26 +185,21 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
         d->handler.act(d->handler.ctx, end, a->plan, true);
         alert_event_unref(&end);
         a->state = STATE_SILENCED;
-        count_silenced(d, a);
 }
 
 /* ---------------------------------------------------------------- decisions */
 
-/* Why an alert must wait, or NULL; counted once for each alert. */
-static const char *find_obstacle(struct dispatcher *d, struct open_alert *a)
+/* Why an alert must wait, or NULL. */
+static const char *find_obstacle(const struct dispatcher *d, const struct open_alert *a)
 {
         enum limit_answer answer;
 
-        if (a->silenced) {
-                count_silenced(d, a);
+        if (a->silenced)
                 return silenced;
-        }
         answer = limit_check(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->fingerprint,
                              d->now_wall_ns);
         if (answer == LIMIT_FREE)
                 return NULL;
-        d->stats.limited += !a->counted_limited;
-        a->counted_limited = true;
         return answer == LIMIT_RULE ? "not done: the limit of the rule is reached"
                                     : "not done: the limit of this alert is reached";
 }
@@ -226,7 +214,6 @@ static void try_to_act(struct dispatcher *d, struct open_alert *a)
                 return;
         }
         a->state = STATE_ACTED;
-        d->stats.acted++;
         limit_note(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->fingerprint, d->now_wall_ns);
         record_begin(d->record, a->event);
         act_on_alert(d, a, false);
@@ -244,7 +231,6 @@ static void resume_known(struct dispatcher *d, struct open_alert *a)
 
         if (keeps_state && a->silenced) {
                 a->state = STATE_SILENCED;
-                count_silenced(d, a);
                 preset_outcome(a, true, OUTCOME_SKIPPED, silenced, d->now_wall_ns);
                 return;
         }
@@ -306,7 +292,6 @@ static void end_alert(struct dispatcher *d, struct open_alert *a, const struct a
         alert_event_unref(&e);
         if (!replaced)
                 return; /* out of memory */
-        d->stats.firing--;
         a->state = STATE_DONE;
         a->since_wall_ns = d->now_wall_ns;
         if (before == STATE_SILENCED || (before == STATE_ACTED && action_plan_has_work(a->plan))) {
@@ -314,7 +299,6 @@ static void end_alert(struct dispatcher *d, struct open_alert *a, const struct a
                         record_begin(d->record, a->event);
                 act_on_alert(d, a, known);
         } else if (before == STATE_OLD) {
-                d->stats.past++;
                 preset_outcome(a, false, OUTCOME_SKIPPED, "not done: it was over when the log was read",
                                d->now_wall_ns);
         }
@@ -340,14 +324,12 @@ static struct open_alert *add_firing(struct dispatcher *d, struct open_alert *a,
         else if (!a)
                 a = add_alert(d, news);
         if (!a) {
-                d->stats.dropped += action_plan_steps(news->plan);
+                d->dropped += action_plan_steps(news->plan);
                 return NULL;
         }
         set_silence(a, news);
-        d->stats.firing++;
         a->since_wall_ns = d->now_wall_ns;
         a->n_results = 0;
-        a->counted_silenced = a->counted_limited = false;
         a->known = action_plan_has_work(a->plan) && find_record(d, a);
         a->fresh = !a->known; /* else the daemon may know what was done */
         a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
@@ -466,9 +448,9 @@ void dispatcher_collect_changed(struct dispatcher *d, dispatcher_each_fn *each, 
         }
 }
 
-const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d)
+uint64_t dispatcher_dropped(const struct dispatcher *d)
 {
-        return &d->stats;
+        return d->dropped;
 }
 
 /* --------------------------------------------------------------------- life */

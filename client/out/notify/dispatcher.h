@@ -80,13 +80,8 @@ typedef bool dispatcher_each_fn(void *ctx, const struct alert_event *event, bool
                                 const struct action_report *results, size_t n);
 void dispatcher_collect_changed(struct dispatcher *d, dispatcher_each_fn *each, void *ctx);
 
-struct dispatcher_stats {
-        uint64_t acted, silenced, limited, past; /* alerts; silenced, limited: at least temporarily */
-        uint64_t dropped;                        /* actions of alerts for which there was no room */
-        uint64_t firing;                         /* now */
-};
-
-const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d);
+/* How many actions were left out: of alerts for which there was no room. */
+uint64_t dispatcher_dropped(const struct dispatcher *d);
 
 /*
  * rate_limit.c: how often actions are done: at most `count` times in any

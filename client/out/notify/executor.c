@@ -44,7 +44,7 @@ struct executor {
         struct http *http;
         struct resend *resend;
         struct job_list working, waiting;
-        struct executor_stats stats;
+        uint32_t n_working, n_waiting;
         unsigned whys; /* under way */
 };
 
@@ -99,8 +99,6 @@ static void continue_after(struct job *j, uint64_t ns)
 /* The current step is over, successful or not. */
 static void step_over(struct job *j, bool ok, const char *detail)
 {
-        j->executor->stats.done += ok;
-        j->executor->stats.failed += !ok;
         if (!ok) {
                 char name[256], rule[128], why[256];
 
@@ -361,7 +359,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 return;
         }
         TAILQ_REMOVE(&a->working, j, link);
-        a->stats.working--;
+        a->n_working--;
         report_over(j);
         job_destroy(j);
         start_waiting(a);
@@ -379,21 +377,20 @@ static void start_waiting(struct executor *a)
 {
         struct job *next;
 
-        for (struct job *j = TAILQ_FIRST(&a->waiting); j && a->stats.working < EXECUTOR_JOBS_MAX; j = next) {
+        for (struct job *j = TAILQ_FIRST(&a->waiting); j && a->n_working < EXECUTOR_JOBS_MAX; j = next) {
                 next = TAILQ_NEXT(j, link);
                 if (is_busy(a, j->event->fingerprint))
                         continue;
                 TAILQ_REMOVE(&a->waiting, j, link);
-                a->stats.waiting--;
+                a->n_waiting--;
                 TAILQ_INSERT_TAIL(&a->working, j, link);
-                a->stats.working++;
+                a->n_working++;
                 continue_after(j, 0);
         }
 }
 
 static void drop_job(struct job *j, const char *why)
 {
-        j->executor->stats.dropped++;
         report_warning("alert of target=%s: actions %s", alert_event_text(j->event, "target"), why);
         for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
@@ -407,7 +404,8 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
         struct job *j = calloc(1, sizeof(*j));
 
         if (!j) {
-                a->stats.dropped++;
+                report_warning("alert of target=%s: actions not done: out of memory",
+                               alert_event_text(event, "target"));
                 return;
         }
         j->executor = a;
@@ -417,11 +415,11 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
         j->timer = evtimer_new(a->options.base, on_turn, j);
         if (!j->timer) {
                 drop_job(j, "not done: out of memory");
-        } else if (a->stats.waiting >= EXECUTOR_WAITING_MAX) {
+        } else if (a->n_waiting >= EXECUTOR_WAITING_MAX) {
                 drop_job(j, "not done: too many wait already");
         } else {
                 TAILQ_INSERT_TAIL(&a->waiting, j, link);
-                a->stats.waiting++;
+                a->n_waiting++;
                 start_waiting(a);
         }
 }
@@ -429,11 +427,6 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
 void executor_hold(struct executor *a, bool held)
 {
         resend_hold(a->resend, held);
-}
-
-const struct executor_stats *executor_stats(const struct executor *a)
-{
-        return &a->stats;
 }
 
 struct executor *executor_new(const struct executor_options *options)

@@ -59,14 +59,6 @@ void executor_add(struct executor *executor, const struct alert_event *event, st
  */
 void executor_hold(struct executor *executor, bool held);
 
-struct executor_stats {
-        uint64_t dropped;          /* orders */
-        uint64_t done, failed;     /* steps */
-        uint32_t working, waiting; /* orders, now */
-};
-
-const struct executor_stats *executor_stats(const struct executor *executor);
-
 /*
  * exec.c: runs one program for one event, whatever it does.
  *
@@ -177,8 +169,5 @@ char *resend_url(char *out, size_t size, const char *base_url);
 
 /* While held, nothing is sent again. */
 void resend_hold(struct resend *r, bool held);
-
-/* Forgets all alerts; sends nothing. */
-void resend_clear(struct resend *r);
 
 #endif

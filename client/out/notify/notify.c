@@ -162,7 +162,7 @@ static void on_flush(evutil_socket_t fd, short what, void *ctx)
                 return;
         json_member_u64(&j, "done", n->done);
         json_member_u64(&j, "failed", n->failed);
-        json_member_u64(&j, "dropped", n->dropped + dispatcher_stats(n->dispatcher)->dropped);
+        json_member_u64(&j, "dropped", n->dropped + dispatcher_dropped(n->dispatcher));
         (void)finish_line(n, &line, &j);
 }
 

@@ -267,13 +267,6 @@ void resend_hold(struct resend *r, bool held)
         r->held = held;
 }
 
-void resend_clear(struct resend *r)
-{
-        while (r->n_peers > 0)
-                peer_destroy(r->peers[--r->n_peers]);
-        r->n_open = 0;
-}
-
 void resend_destroy(struct resend **rp)
 {
         struct resend *r = *rp;
@@ -281,6 +274,7 @@ void resend_destroy(struct resend **rp)
         *rp = NULL;
         if (!r)
                 return;
-        resend_clear(r);
+        while (r->n_peers > 0)
+                peer_destroy(r->peers[--r->n_peers]);
         free(r);
 }

@@ -117,8 +117,6 @@ static void steps_go_in_order_and_all(void **state)
         assert_non_null(strstr(s.seen, "\"version\":\"4\""));
         assert_int_equal(s.requests, 2);
         run_until(base, &seen.over, 2);
-        assert_int_equal(executor_stats(executor)->done, 5);
-        assert_int_equal(executor_stats(executor)->failed, 2);
         server_stop(&s);
 }
 
@@ -204,16 +202,13 @@ static void the_queue_is_bounded(void **state)
                 executor_add(executor, n, plan, false);
                 alert_event_unref(&n);
         }
-        assert_int_equal(executor_stats(executor)->dropped, too_many);
         assert_int_equal(seen.n, too_many);
         assert_int_equal(seen.reports[0].outcome, OUTCOME_SKIPPED);
         assert_int_equal(seen.reports[0].step, 1);
         assert_string_equal(seen.reports[0].detail, "not done: too many wait already");
         run_until(base, &seen.n, wanted);
         assert_int_equal(seen.n, wanted);
-        while (executor_stats(executor)->working > 0) /* the last ones have reported and have one more turn */
-                event_base_loop(base, EVLOOP_ONCE);
-        assert_int_equal(executor_stats(executor)->waiting, 0);
+        run_until(base, &seen.over, wanted);
         uint64_t sum = 0;
         for (unsigned i = too_many; i < wanted; i++) { /* the dropped ones are the last that came */
                 assert_true(seen.reports[i].fingerprint < wanted - too_many);
