@@ -22,7 +22,7 @@ struct pen {
         int term; /* columns of the terms: the longest of the view in full */
 };
 
-static void write_line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)
+static void write_line(struct pen *p, enum tint tint, const char *term, const char *text, size_t n)
 {
         char part[LINE];
 
@@ -32,7 +32,7 @@ static void write_line(struct pen *p, enum tint tint, const char *term, enum tin
         (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
         (void)canvas_put(p->canvas, p->area, p->row, 1, term && text[0] ? p->term - 2 : p->area.width - 2, tint,
                          term ? term : "");
-        (void)canvas_put(p->canvas, p->area, p->row, 1 + p->term, p->area.width - p->term - 2, text_tint, part);
+        (void)canvas_put(p->canvas, p->area, p->row, 1 + p->term, p->area.width - p->term - 2, TINT_PLAIN, part);
         p->row++;
 }
 
@@ -44,7 +44,7 @@ static void write_entry(struct pen *p, enum tint tint, const char *term, const c
         do {
                 size_t n = text_wrap(text, width > 8 ? width : 8);
 
-                write_line(p, tint, term, TINT_PLAIN, text, n);
+                write_line(p, tint, term, text, n);
                 text += n;
                 term = NULL;
         } while (*text);
@@ -52,8 +52,8 @@ static void write_entry(struct pen *p, enum tint tint, const char *term, const c
 
 static void write_heading(struct pen *p, const char *text)
 {
-        write_line(p, TINT_PLAIN, "", TINT_PLAIN, "", 0);
-        write_line(p, TINT_STRONG, text, TINT_PLAIN, "", 0);
+        write_line(p, TINT_PLAIN, "", "", 0);
+        write_line(p, TINT_STRONG, text, "", 0);
 }
 
 static void write_columns(struct pen *p, const struct column *list, size_t n)
@@ -98,7 +98,7 @@ static void write_keys(struct pen *p, const struct console_key *list)
 
 static void write_all(struct pen *p, const struct console_view *v)
 {
-        write_line(p, TINT_STRONG, v->title, TINT_PLAIN, "", 0);
+        write_line(p, TINT_STRONG, v->title, "", 0);
         const char *text = v->about;
         int width = p->area.width - 2;
 
@@ -107,7 +107,7 @@ static void write_all(struct pen *p, const struct console_view *v)
                 size_t n = text_wrap(text, width > 8 ? width : 8);
 
                 (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
-                write_line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
+                write_line(p, TINT_PLAIN, part, "", 0);
                 text += n;
         }
         if (v->keys) {

@@ -114,7 +114,4 @@ void metrics_print_header(FILE *to, const struct metric_sample *m, bool open_met
 /* All lines of one sample; `unix_ns`, unless 0, is their time (of OpenMetrics: the older format has other units). */
 uint64_t metrics_print_sample(FILE *to, const struct metric_sample *m, bool open_metrics, uint64_t unix_ns);
 
-/* A value as these formats have it: +Inf, 0.25, 12345678. */
-void metrics_print_value(FILE *to, double value);
-
 #endif

@@ -152,8 +152,7 @@ void put_bands(struct metric_out *out, const struct metric_scope *s)
         metric_put(out, (double)shown.other_bytes, LABELS({ "band", "other" }, { "id", "other" }));
 }
 
-static void put_capabilities(struct metric_out *out, const struct metric_scope *s, const char *label, bool collecting,
-                             double scale)
+static void put_capabilities(struct metric_out *out, const struct metric_scope *s, bool collecting)
 {
         const Hw__Sched *sched = s->target->sched;
 
@@ -163,18 +162,18 @@ static void put_capabilities(struct metric_out *out, const struct metric_scope *
                 double ns = (double)(collecting ? c->gc_ns : c->run_ns);
                 char name[NUMBER_BYTES];
 
-                metric_put(out, known ? ns * scale : NAN, LABELS({ label, format_number(name, c->number) }));
+                metric_put(out, known ? ns * S_PER_NS : NAN, LABELS({ "capability", format_number(name, c->number) }));
         }
 }
 
 void put_capability_run(struct metric_out *out, const struct metric_scope *s)
 {
-        put_capabilities(out, s, "capability", false, S_PER_NS);
+        put_capabilities(out, s, false);
 }
 
 void put_capability_gc(struct metric_out *out, const struct metric_scope *s)
 {
-        put_capabilities(out, s, "capability", true, S_PER_NS);
+        put_capabilities(out, s, true);
 }
 
 void put_sparks(struct metric_out *out, const struct metric_scope *s)

@@ -45,7 +45,8 @@ static void put_label(FILE *to, const char **separator, const char *name, const 
         *separator = ",";
 }
 
-void metrics_print_value(FILE *to, double value)
+/* As these formats have it: +Inf, 0.25, 12345678. */
+static void print_value(FILE *to, double value)
 {
         char number[DECIMAL_MAX];
 
@@ -93,7 +94,7 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
                 put_label(s->to, &separator, part->label.name, at);
         }
         (void)fputs(*separator == ',' ? "} " : " ", s->to);
-        metrics_print_value(s->to, part->value);
+        print_value(s->to, part->value);
         if (s->unix_ns)
                 (void)fprintf(s->to, " %" PRIu64 ".%09" PRIu64, s->unix_ns / NS_PER_S, s->unix_ns % NS_PER_S);
         s->samples++;

@@ -118,7 +118,8 @@ void observed_unwritten(struct observed *o)
                 o->bands.items[i].id = 0;
 }
 
-void observed_gap(struct observed *o)
+/* What follows is not connected to what was before. */
+static void observe_gap(struct observed *o)
 {
         for (size_t i = 0; i < SERIES_COUNT; i++)
                 o->newest[i].any = false;
@@ -389,7 +390,8 @@ void observed_end(struct observed *o, const struct world_target *target)
 
 /* ----------------------------------------------------------------------- messages */
 
-void observed_state(struct observed *o, const Hw__Target *t)
+/* Its identity, and whether its run is over. */
+static void observe_state(struct observed *o, const Hw__Target *t)
 {
         o->state = replace_message(BASE(o->state), BASE(t));
         if (!t)
@@ -405,7 +407,7 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 if (!o->held_since_ns)
                         o->held_since_ns = u->published_wall_ns;
                 if (u->body_case == HW__UPDATE__BODY_TARGET_STATE)
-                        observed_state(o, u->target_state);
+                        observe_state(o, u->target_state);
                 if (!list_add(&o->held, &u->base))
                         o->lost++;
                 else
@@ -423,7 +425,7 @@ void observed_add(struct observed *o, const struct world_target *before, const H
         o->changed = true;
         switch (u->body_case) {
         case HW__UPDATE__BODY_TARGET_STATE:
-                observed_state(o, u->target_state);
+                observe_state(o, u->target_state);
                 break;
         case HW__UPDATE__BODY_HEAP:
                 for (size_t i = 0; i < u->heap->n_samples; i++)
@@ -452,7 +454,7 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 break;
         case HW__UPDATE__BODY_HEALTH:
                 if (u->health->gaps > o->gaps)
-                        observed_gap(o);
+                        observe_gap(o);
                 o->gaps = u->health->gaps;
                 break;
         default:

@@ -168,14 +168,8 @@ void observed_add(struct observed *o, const struct world_target *before, const H
 /* The run is over, or is about to be forgotten by the world. */
 void observed_end(struct observed *o, const struct world_target *target);
 
-/* What follows is not connected to what was before. */
-void observed_gap(struct observed *o);
-
 /* The archive has a band of that name. */
 void observed_recall_band(struct observed *o, const char *name, uint64_t id);
-
-/* The target's current state: its identity, and whether its run is over. */
-void observed_state(struct observed *o, const Hw__Target *state);
 
 /* The archive is a new one, and has nothing of this run. */
 void observed_unwritten(struct observed *o);

@@ -35,10 +35,10 @@ static void clear_series(struct history *h, size_t i)
         h->sampled[i] = h->recalled[i] = false;
 }
 
-static void clear_all_but(struct history *h, Hw__Series kept)
+static void clear_all_but_live(struct history *h)
 {
         for (size_t i = 0; i < SERIES_COUNT; i++)
-                if (i != (size_t)kept)
+                if (i != HW__SERIES__SERIES_LIVE)
                         clear_series(h, i);
         collections_done(&h->collections);
         grid_clear(&h->bands);
@@ -53,7 +53,7 @@ static void clear_all_but(struct history *h, Hw__Series kept)
 void history_bound(struct history *h, const struct history_options *share)
 {
         if (share->brief && !h->options.brief)
-                clear_all_but(h, HW__SERIES__SERIES_LIVE);
+                clear_all_but_live(h);
         h->options.brief = share->brief;
         h->options.points = h->options.points ? share->points : 0;
         h->options.cells = share->cells;
@@ -74,7 +74,7 @@ struct history *history_new(const struct history_options *options)
 void history_clear(struct history *h)
 {
         clear_series(h, HW__SERIES__SERIES_LIVE);
-        clear_all_but(h, HW__SERIES__SERIES_LIVE);
+        clear_all_but_live(h);
 }
 
 void history_destroy(struct history **h)
