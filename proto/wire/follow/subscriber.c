@@ -43,8 +43,8 @@ struct hw_subscriber {
         size_t n_links;
         char **targets; /* followed; NULL: all */
         size_t n_targets;
-        Hw__Kind *kinds; /* followed; NULL: all */
-        size_t n_kinds;
+        uint32_t kinds; /* followed, as bits */
+        bool chosen;    /* these kinds alone; false: all that there are */
         uint64_t last_id;
         struct queue_item *current; /* lent to the caller */
         size_t current_link, next_link;
@@ -64,33 +64,13 @@ static int subscribe_kind(void *socket, Hw__Kind kind, const char *target)
         return zmq_setsockopt(socket, ZMQ_SUBSCRIBE, topic, n) < 0 ? -errno : 0;
 }
 
-static bool follows_kind(const struct hw_subscriber *s, Hw__Kind kind)
-{
-        if (!s->kinds || kind == HW__KIND__KIND_DAEMON || kind == HW__KIND__KIND_TARGET)
-                return true;
-        for (size_t i = 0; i < s->n_kinds; i++)
-                if (s->kinds[i] == kind)
-                        return true;
-        return false;
-}
-
-static uint32_t kind_bits(const struct hw_subscriber *s)
-{
-        uint32_t bits = 0;
-
-        for (unsigned k = 1; hw_kind_name((Hw__Kind)k); k++)
-                if (follows_kind(s, (Hw__Kind)k))
-                        bits |= 1u << k;
-        return bits;
-}
-
 /* One subscription per kind and target; of many targets all are received, and the others are dropped. */
 static int subscribe_all(const struct hw_subscriber *s, void *socket)
 {
         int r = subscribe_kind(socket, HW__KIND__KIND_DAEMON, NULL);
 
         for (unsigned k = HW__KIND__KIND_TARGET; hw_kind_name((Hw__Kind)k) && r == 0; k++) {
-                if (!follows_kind(s, (Hw__Kind)k))
+                if (!(s->kinds >> k & 1))
                         continue;
                 if (!s->targets || s->n_targets > LIMIT_TOPIC_TARGETS)
                         r = subscribe_kind(socket, (Hw__Kind)k, NULL);
@@ -142,7 +122,7 @@ static int open_link(struct hw_subscriber *s, struct link *l, const char *publis
                 return -EINVAL;
         if (trust_endpoint(publish, NULL) < 0 || trust_endpoint(request, NULL) < 0)
                 return -EPERM;
-        clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
+        clone_init(&l->clone, s->kinds, &s->stats, clock_mono_ns());
         l->publish = strdup(publish);
         return l->publish ? open_sockets(s, l) : -ENOMEM;
 }
@@ -211,14 +191,14 @@ static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_optio
                 }
                 ARRAY_SORT(s->targets, s->n_targets, compare_names);
         }
-        if (o->kinds && o->n_kinds) {
-                s->kinds = calloc(o->n_kinds + 2, sizeof(*s->kinds));
-                if (!s->kinds)
-                        return -ENOMEM;
-                memcpy(s->kinds, o->kinds, o->n_kinds * sizeof(*s->kinds));
-                s->n_kinds = o->n_kinds;
-                s->kinds[s->n_kinds++] = HW__KIND__KIND_DAEMON; /* they always come */
-                s->kinds[s->n_kinds++] = HW__KIND__KIND_TARGET;
+        s->chosen = o->kinds && o->n_kinds;
+        s->kinds = 1u << HW__KIND__KIND_DAEMON | 1u << HW__KIND__KIND_TARGET; /* they always come */
+        for (unsigned k = 1; hw_kind_name((Hw__Kind)k); k++) {
+                bool wanted = !s->chosen;
+                for (size_t i = 0; i < o->n_kinds && !wanted; i++)
+                        wanted = o->kinds[i] == (Hw__Kind)k;
+                if (wanted)
+                        s->kinds |= 1u << k;
         }
         return 0;
 }
@@ -271,7 +251,6 @@ void hw_subscriber_destroy(struct hw_subscriber **subscriber)
         for (size_t i = 0; i < s->n_targets; i++)
                 free(s->targets[i]);
         free(s->targets);
-        free(s->kinds);
         free(s->links);
         free(s);
 }
@@ -352,8 +331,8 @@ static Hw__Request *snapshot_request(const struct hw_subscriber *s, char **targe
 
         for (size_t i = 0; ok && i < n; i++)
                 ok = hw_request_add_target(r->snapshot, targets[i]) == 0;
-        for (size_t i = 0; ok && i < s->n_kinds; i++)
-                ok = hw_request_add_kind(r->snapshot, s->kinds[i]) == 0;
+        for (unsigned k = 1; s->chosen && ok && hw_kind_name((Hw__Kind)k); k++)
+                ok = !(s->kinds >> k & 1) || hw_request_add_kind(r->snapshot, (Hw__Kind)k) == 0;
         if (!ok)
                 hw_request_destroy(&r);
         return r;
