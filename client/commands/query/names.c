@@ -72,15 +72,17 @@ static void add_all_columns(struct names *names, const struct query *q)
         free_names(&tables);
 }
 
+/* Our own, and those of SQLite's that a query has most. */
 static void add_functions(struct names *names)
 {
-        static const char *const functions[] = { "bucket",    "bytes",      "duration",    "rate",     "slope",
-                                                 "slope_low", "slope_high", "onset",       "quantile", "sparkline",
-                                                 "regexp",    "count",      "sum",         "max",      "min",
-                                                 "avg",       "round",      "json_extract" };
+        static const char *const others[] = { "count", "sum", "max", "min", "avg", "round", "json_extract" };
+        char name[32];
 
-        for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-                add_name(names, "", functions[i], "");
+        for (const struct query_column *f = query_functions; f->name; f++)
+                if (sscanf(f->name, "%31[a-z_](", name) == 1 && f->name[strlen(name)] == '(')
+                        add_name(names, "", name, "");
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                add_name(names, "", others[i], "");
 }
 
 static void add_sources(struct names *names, const struct query *q, const char *end)
