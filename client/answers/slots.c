@@ -162,9 +162,9 @@ static void append_other(struct phrase *s, const struct evidence *e, const Hw__G
 
 static bool append_others(struct phrase *s, const struct evidence *e)
 {
-        const Hw__Growth *g = e->t->trend_state->growth;
+        const Hw__Growth *g = e->t->trend_state ? e->t->trend_state->growth : NULL;
 
-        for (size_t i = 1; i < g->n_bands && i < BANDS_SAID; i++) {
+        for (size_t i = 1; g && i < g->n_bands && i < BANDS_SAID; i++) {
                 append_other(s, e, g->bands[i], i);
                 if (g->bands[i]->has_slope)
                         (void)(phrase_printf(s, " (") && append_signed_rate(s, g->bands[i]->slope) &&

@@ -447,6 +447,12 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.integral = 10.0 * 7 * MIB;
         m.of_run.from_ns = 3 * SECOND;
         m.of_run.to_ns = 13 * SECOND;
+        m.world_band.seen = true;
+        m.trends.growth = NULL; /* nothing was said of bands yet */
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
+        m.world_band.seen = false;
+        m.trends.growth = &m.growth;
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 13 * SECOND;
         a = asked(&m);
