@@ -26,7 +26,7 @@
 #define EARLY_PART        0.01      /* of what all bands gained: a band with less is not named */
 #define NEW_GROUND        0.5       /* of a rise */
 #define STOOD_SHARE       0.5       /* of what a line gains */
-#define NURSERY_LEAST     4194304.0 /* bytes, where its size is not known: -A of GHC 9.2 and newer */
+#define NURSERY_USUAL     4194304.0 /* bytes, where its size is not known: -A of GHC 9.2 and newer */
 #define STOOD_PART        4u        /* of its length: a rise is the same that far after where it was seen last */
 
 static double seconds_of(uint64_t time_ns)
@@ -137,7 +137,7 @@ static double most_gained(const struct tracker *t, uint64_t since_ns)
 {
         const struct series *allocated = model_series(t->model, SERIES_ALLOCATED);
         const struct series *blocks = model_series(t->model, SERIES_BLOCKS_SIZE);
-        const double nursery = fmax(t->early.limits.nursery, NURSERY_LEAST);
+        const double nursery = t->early.limits.nursery > 0 ? t->early.limits.nursery : NURSERY_USUAL;
         struct trend_cell then;
         double most = INFINITY;
 
