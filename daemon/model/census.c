@@ -352,17 +352,25 @@ bool census_message(struct model *m, const struct hw_event *e)
 
 /* -------------------------------------------------------------------- rows */
 
-bool census_skip_row(struct model *m, const struct hw_event *e)
+size_t census_skip_rows(struct model *m, const struct hw_event *events, size_t n)
 {
-        struct bands *b = &m->bands;
-        struct band_entry *entry = bands_expected(b);
+        const struct census_state *c = &m->census;
+        uint64_t bytes = 0;
+        size_t skipped = 0;
 
-        if (!entry || entry->row_census != BAND_UNWANTED || !m->census.is_open || m->census.open.outside ||
-            m->run.breakdown == BREAKDOWN_INFO_TABLE ||
-            !bands_match_expected(b, (const char *)e->payload + 9, e->size - 9))
-                return false;
-        add_sat(&m->census.open.total_bytes, hw_event_u64(e, 1));
-        return true;
+        if (!c->is_open || c->open.outside || m->run.breakdown == BREAKDOWN_INFO_TABLE)
+                return 0;
+        for (; skipped < n && events[skipped].id == HW_HEAP_PROF_SAMPLE_STRING; skipped++) {
+                const struct hw_event *e = &events[skipped];
+                const struct band_entry *entry = bands_expected(&m->bands);
+
+                if (!entry || entry->row_census != BAND_UNWANTED ||
+                    !bands_match_expected(&m->bands, (const char *)e->payload + 9, e->size - 9))
+                        break;
+                add_sat(&bytes, hw_event_u64(e, 1));
+        }
+        add_sat(&m->census.open.total_bytes, bytes);
+        return skipped;
 }
 
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */

@@ -144,8 +144,13 @@ static size_t process_events(struct model *m, const struct hw_event *events, siz
                                 return i + 1;
                         continue;
                 }
-                if (e->id == HW_HEAP_PROF_SAMPLE_STRING && m->bands.any_unwanted && census_skip_row(m, e))
-                        continue; /* its time is that of the others of its census */
+                if (e->id == HW_HEAP_PROF_SAMPLE_STRING && m->bands.any_unwanted) {
+                        const size_t skipped = census_skip_rows(m, e, n - i); /* their time is that of the others */
+                        if (skipped > 0) {
+                                i += skipped - 1;
+                                continue;
+                        }
+                }
                 if (!clock_sure(&m->clock, e->time_ns))
                         e = correct_event(m, e, &corrected);
                 if (sched_hot(m, e))

@@ -97,8 +97,8 @@ void census_band_threads(struct model *m, const struct hw_event *e);
 bool census_message(struct model *m, const struct hw_event *e); /* false: it tells nothing of a census */
 void census_row_string(struct model *m, const struct hw_event *e);
 
-/* Drops a row of a band that is not wanted, where it is the expected one. False: it is to be handled as all others. */
-bool census_skip_row(struct model *m, const struct hw_event *e);
+/* Drops rows from the first on, as long as they are the expected ones and their bands not wanted. Returns how many. */
+size_t census_skip_rows(struct model *m, const struct hw_event *events, size_t n);
 
 /* Whether new -hi bands are arriving: their info tables are spread over megabytes. */
 bool census_grows(const struct model *m);
