@@ -280,12 +280,16 @@ static bool copy_while_it_runs(struct inspect_subject *s, struct heap_snapshot *
 static int explain_no_copy(const struct inspect_subject *s, const struct attempt *a, uint64_t heap_bytes,
                            struct error *error)
 {
+        struct generations now = s->ghc->generations;
         const uint64_t ns = copy_ns(a, heap_bytes);
         char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX], advice[PAUSE_COMMAND_BYTES];
 
         if (a->is_refused)
                 return INSPECT_REFUSED;
-        if (a->stops >= STOPS_MOST)
+        if (clock_mono_ns() >= a->until_ns && generations_read(&now, s->program) && generations_collecting(&now))
+                (void)error_set(error, "process %ld is in a collection that has not ended within %s; try again later",
+                                (long)s->pid, hw_duration_text(time, sizeof(time), (double)COPY_MOST_NS));
+        else if (a->stops >= STOPS_MOST)
                 (void)error_set(error,
                                 "%u stops of process %ld were too short to copy its heap (%s) and what may lead to it: "
                                 "--max-pause is %s. Try: %s",
