@@ -195,48 +195,33 @@ static bool read_name(const struct sections *s, uint32_t at, char ret[SYMBOL_BYT
         return size > 0 && read_at(ret, (size_t)size, s->names.sh_offset + at) && memchr(ret, '\0', (size_t)size);
 }
 
-static void match_symbol(struct table_names *t, const struct sections *s, const ElfW(Sym) * symbol, uint64_t shift)
-{
-        unsigned type = ELF64_ST_TYPE(symbol->st_info);
-        struct table_name *name;
-        char text[SYMBOL_BYTES];
-
-        if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || type > STT_FUNC ||
-            !(name = find_name(t, symbol->st_value + shift)) || name->ambiguous || name->name_at == symbol->st_name ||
-            !read_name(s, symbol->st_name, text) || !haskell_symbol_is_table(text))
-                return;
-        name->ambiguous = name->name_at != 0;
-        name->name_at = symbol->st_name;
-}
-
 /* shift: from a symbol's value in the file to the key of its table. */
 static bool match_all(struct table_names *t, const struct sections *s, uint64_t shift)
 {
         uint64_t n = s->symbols.sh_size / sizeof(ElfW(Sym));
+        char text[SYMBOL_BYTES];
 
         for (uint64_t at = 0; at < n; at += SYMBOLS_AT_ONCE) {
                 size_t some = n - at < SYMBOLS_AT_ONCE ? (size_t)(n - at) : SYMBOLS_AT_ONCE;
                 if (!read_at(buffer.symbols, some * sizeof(ElfW(Sym)), s->symbols.sh_offset + at * sizeof(ElfW(Sym))))
                         return false;
-                for (size_t i = 0; i < some; i++)
-                        match_symbol(t, s, &buffer.symbols[i], shift);
+                for (size_t i = 0; i < some; i++) {
+                        const ElfW(Sym) *symbol = &buffer.symbols[i];
+                        struct table_name *name;
+                        if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
+                            ELF64_ST_TYPE(symbol->st_info) > STT_FUNC ||
+                            !(name = find_name(t, symbol->st_value + shift)) || name->ambiguous ||
+                            name->name_at == symbol->st_name || !read_name(s, symbol->st_name, text) ||
+                            !haskell_symbol_is_table(text))
+                                continue;
+                        name->ambiguous = name->name_at != 0;
+                        name->name_at = symbol->st_name;
+                }
         }
         return true;
 }
 
 /* --------------------------------------------------------------- definitions */
-
-/* Of the closure whose code begins at this address of the process; "" where that is no closure type. */
-static const char *closure_type(uint64_t code, char ret[12])
-{
-        uint32_t type;
-
-        memcpy(&type, (const char *)(uintptr_t)code - TYPE_BEFORE_CODE, sizeof(type));
-        if (type == 0 || type >= CLOSURE_TYPES)
-                return "";
-        (void)snprintf(ret, 12, "%u", type);
-        return ret;
-}
 
 static uint8_t *put_text(uint8_t *at, const char *text)
 {
@@ -246,17 +231,21 @@ static uint8_t *put_text(uint8_t *at, const char *text)
         return at + n;
 }
 
-/* The fields of event 169: the table, its symbol, closure type, type, label, module, place. */
+/* The fields of event 169: the table, its symbol, closure type, type, label, module, place. `code`: in the process. */
 static uint8_t *put_definition(uint8_t *event, uint64_t at_ns, uint64_t key, uint64_t code, const char *symbol)
 {
         struct haskell_symbol decoded;
         bool known = haskell_symbol_decode(&decoded, symbol);
-        char type[12];
+        char type[12] = ""; /* where there is no closure type */
         uint8_t *at = event + EVENT_HEAD;
+        uint32_t closure_type;
 
+        memcpy(&closure_type, (const char *)(uintptr_t)code - TYPE_BEFORE_CODE, sizeof(closure_type));
+        if (closure_type > 0 && closure_type < CLOSURE_TYPES)
+                (void)snprintf(type, sizeof(type), "%u", closure_type);
         put_be(at, key, 8);
         at = put_text(at + 8, symbol);
-        at = put_text(at, closure_type(code, type));
+        at = put_text(at, type);
         at = put_text(at, "");
         at = put_text(at, known ? decoded.name : "");
         at = put_text(at, known ? decoded.module : "");
@@ -271,11 +260,7 @@ static void send_block(size_t size, uint64_t at_ns, void (*send)(struct chunk *c
 {
         struct chunk *c;
 
-        put_be(buffer.block, 18, 2);
-        put_be(buffer.block + 2, at_ns, 8);
-        put_be(buffer.block + 10, size, 4);
-        put_be(buffer.block + 14, at_ns, 8);
-        put_be(buffer.block + 22, MESSAGES_OF, 2);
+        put_block_marker(buffer.block, MESSAGES_OF, size - BLOCK_MARKER_BYTES, at_ns, at_ns);
         if (size > BLOCK_MARKER_BYTES && (c = chunk_new(CHUNK_LOG, buffer.block, size)))
                 send(c);
 }
