@@ -73,14 +73,6 @@ static uint64_t dynamic_symbol(const uint8_t *image, size_t size, const char *wa
         return 0;
 }
 
-/* The C library's file as the process has it; -1: not there. */
-static int open_libc(pid_t pid, uint64_t *ret_base)
-{
-        char inside[4096];
-
-        return find_libc(pid, ret_base, inside, sizeof(inside)) ? mapped_file_open(pid, inside) : -1;
-}
-
 /* All of the file, read, not mapped: it may be cut meanwhile. NULL: it cannot be read, or is no C library. */
 static uint8_t *read_image(int fd, size_t *ret_size)
 {
@@ -101,31 +93,23 @@ static uint8_t *read_image(int fd, size_t *ret_size)
         return image;
 }
 
-static struct loader read_loader(int fd, uint64_t base)
-{
-        struct loader l = { 0 };
-        size_t size;
-        uint8_t *image = read_image(fd, &size);
-
-        if (!image)
-                return l;
-        const uint64_t open_value = dynamic_symbol(image, size, "dlopen");
-        const uint64_t symbol_value = dynamic_symbol(image, size, "dlsym");
-        if (open_value && symbol_value)
-                l = (struct loader){ .dlopen_at = base + open_value, .dlsym_at = base + symbol_value };
-        free(image);
-        return l;
-}
-
 bool loader_find(pid_t pid, struct loader *ret, struct error *error)
 {
+        char path[4096];
         uint64_t base = 0;
-        int fd = open_libc(pid, &base);
+        size_t size = 0;
+        int fd = find_libc(pid, &base, path, sizeof(path)) ? mapped_file_open(pid, path) : -1;
 
         *ret = (struct loader){ 0 };
         if (fd < 0)
                 return error_set(error, "the file of its C library is not there any more, or cannot be read");
-        *ret = read_loader(fd, base);
+        uint8_t *image = read_image(fd, &size);
         (void)close(fd);
-        return ret->dlopen_at || error_set(error, "its C library has no dlopen (glibc before 2.34, or another one)");
+        const uint64_t open_value = image ? dynamic_symbol(image, size, "dlopen") : 0;
+        const uint64_t symbol_value = image ? dynamic_symbol(image, size, "dlsym") : 0;
+        free(image);
+        if (!open_value || !symbol_value)
+                return error_set(error, "its C library has no dlopen (glibc before 2.34, or another one)");
+        *ret = (struct loader){ .dlopen_at = base + open_value, .dlsym_at = base + symbol_value };
+        return true;
 }
