@@ -27,14 +27,6 @@ static bool is_below(pid_t pid, pid_t top)
         return false;
 }
 
-/* Within exec the file is the new one already, and there are neither arguments nor an environment yet. */
-static bool is_within_exec(pid_t pid)
-{
-        char first;
-
-        return process_file_read(pid, "cmdline", &first, sizeof(first)) == 0;
-}
-
 /* Whether it was started with the agent's variable. An environment that may not be read is not ours. */
 static bool has_our_environment(pid_t pid)
 {
@@ -65,12 +57,15 @@ static enum obstacle obstacle_below(pid_t pid, const char *name, const struct ag
 static void inspect(struct below *b, pid_t pid, bool skips)
 {
         struct agent_fit fit;
-        char path[64], file[NAME_MAX + 1], name[sizeof(b->program)];
+        char path[64], file[NAME_MAX + 1], name[sizeof(b->program)], first;
 
         snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
         if (!process_program_name(pid, file, sizeof(file)) || !agent_fit_check(path, &fit, NULL) ||
-            (!fit.ghc && !agent_fit_check_loaded(pid, &fit)) || is_within_exec(pid))
-                return; /* of another user, gone, or a shell or the like; or next time */
+            (!fit.ghc && !agent_fit_check_loaded(pid, &fit)))
+                return; /* of another user, gone, or a shell or the like */
+        /* within exec the file is the new one already, and there are neither arguments nor an environment yet */
+        if (process_file_read(pid, "cmdline", &first, sizeof(first)) == 0)
+                return; /* next time */
         (void)hw_terminal_text(name, sizeof(name), file);
         const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))

@@ -33,20 +33,10 @@
 
 /* --------------------------------------------------------------- directory */
 
-static bool own_directory(const char *path, struct error *error)
-{
-        struct error reason;
-        int fd = private_directory_open(path, false, &reason);
-
-        if (fd < 0)
-                return error_set(error, "%s; HEAPWATCH_DIR can name another directory, which only you can enter",
-                                 reason.text);
-        (void)close(fd);
-        return true;
-}
-
 bool daemon_link_init(struct daemon_link *link, struct error *error)
 {
+        struct error reason;
+
         if (hw_default_directory(link->directory, sizeof(link->directory)) < 0 ||
             hw_default_endpoints(link->publish, link->request, sizeof(link->publish)) < 0) {
                 return error_set(error,
@@ -54,7 +44,12 @@ bool daemon_link_init(struct daemon_link *link, struct error *error)
                                  "shorter one");
         }
         link->wait_ms = WAIT_MS;
-        return own_directory(link->directory, error) && !absent_for_good(link->publish, error);
+        int fd = private_directory_open(link->directory, false, &reason);
+        if (fd < 0)
+                return error_set(error, "%s; HEAPWATCH_DIR can name another directory, which only you can enter",
+                                 reason.text);
+        (void)close(fd);
+        return !absent_for_good(link->publish, error);
 }
 
 /* ------------------------------------------------------------- find, start */

@@ -61,31 +61,22 @@ static uint64_t fold(uint64_t sum, uint64_t value)
         return (sum ^ value) * 0x9e3779b97f4a7c15u + (sum >> 29);
 }
 
-/* User and system time of a thread, in ticks. */
-static bool cpu_ticks(const char *stat, uint64_t *ret)
-{
-        unsigned long long user, system;
-        const char *p = process_stat_find(stat, STAT_USER_TICKS);
-
-        if (p == NULL || sscanf(p, "%llu %llu", &user, &system) != 2)
-                return false;
-        *ret = user + system;
-        return true;
-}
-
 /* Whether thread `tid` waits forever; adds it to the fingerprint. */
 static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
 {
         char path[PATH_BYTES], text[1024];
-        uint64_t ticks;
+        unsigned long long user, system;
 
         if ((size_t)snprintf(path, sizeof(path), "%s/%s/syscall", tasks, tid) >= sizeof(path) ||
             !read_small(path, text, sizeof(text)) || !waits_for_ever(text))
                 return false;
         if ((size_t)snprintf(path, sizeof(path), "%s/%s/stat", tasks, tid) >= sizeof(path) ||
-            !read_small(path, text, sizeof(text)) || !cpu_ticks(text, &ticks))
+            !read_small(path, text, sizeof(text)))
                 return false;
-        *sum = fold(fold(*sum, strtoull(tid, NULL, 10)), ticks);
+        const char *ticks = process_stat_find(text, STAT_USER_TICKS); /* of the user, then of the system */
+        if (!ticks || sscanf(ticks, "%llu %llu", &user, &system) != 2)
+                return false;
+        *sum = fold(fold(*sum, strtoull(tid, NULL, 10)), user + system);
         return true;
 }
 

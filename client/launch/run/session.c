@@ -435,19 +435,6 @@ static void watch_below(struct session *s)
         }
 }
 
-/* `result.target` is "" once the daemon has refused it. */
-static void watch_target(struct session *s, uint64_t now)
-{
-        if (s->name[0] == '\0')
-                return; /* watch_below */
-        if (s->late)
-                add_target(s, now);
-        else if (s->result.target[0] == '\0')
-                return;
-        else
-                watch_inside(s, now);
-}
-
 static void report_hang(struct session *s)
 {
         char text[256];
@@ -558,7 +545,10 @@ static void run_loop(struct session *s)
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
                 tick = now;
-                watch_target(s, now);
+                if (s->name[0] && s->late) /* else see watch_below() */
+                        add_target(s, now);
+                else if (s->name[0] && s->result.target[0]) /* "" once the daemon has refused it */
+                        watch_inside(s, now);
                 if (s->r->from_inside || s->r->is_haskell)
                         watch_hung(s, now);
         }
