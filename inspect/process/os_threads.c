@@ -63,20 +63,6 @@ static void close_thread(const struct os_thread *t)
                 (void)close(t->stat_fd);
 }
 
-static void remove_ended(struct os_threads *t)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < t->n; i++) {
-                struct thread_times unused;
-                if (os_thread_times(&t->items[i], &unused))
-                        t->items[n++] = t->items[i];
-                else
-                        close_thread(&t->items[i]);
-        }
-        t->n = n;
-}
-
 /* A list has threads in the same order each time: the one after `*last` is seen first. */
 static bool is_known(const struct os_threads *t, pid_t tid, size_t *last)
 {
@@ -114,10 +100,16 @@ bool os_threads_list(struct os_threads *t)
 {
         char path[64];
         const struct dirent *e;
-        size_t last = SIZE_MAX;
+        struct thread_times unused;
+        size_t last = SIZE_MAX, n = 0;
         bool good = true;
 
-        remove_ended(t);
+        for (size_t i = 0; i < t->n; i++)
+                if (os_thread_times(&t->items[i], &unused))
+                        t->items[n++] = t->items[i];
+                else
+                        close_thread(&t->items[i]);
+        t->n = n;
         (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)t->pid);
         DIR *d = opendir(path);
         if (!d)
