@@ -45,8 +45,10 @@ static size_t append_interned(char *out, size_t n, size_t room, const char *text
         return append_sized(out, n, room, text, strings_size(text));
 }
 
-static size_t append_qualified(char *out, size_t n, size_t room, const char *module, const char *label)
+static size_t append_qualified(char *out, size_t room, const char *module, const char *label)
 {
+        size_t n = 0;
+
         if (is_text(module) && module != label) { /* MAIN of module MAIN is just MAIN; equal texts are one */
                 n = append_interned(out, n, room, module);
                 n = append_sized(out, n, room, ".", 1);
@@ -63,7 +65,7 @@ static size_t label_stack(char out[LABEL_MAX], const struct bands *bands, const 
                 char name[LABEL_MAX];
                 struct cost_centre cc = bands_cost_centre(bands, stack[i]);
                 if (is_text(cc.label))
-                        (void)append_qualified(name, 0, LABEL_MAX - strlen(CUT), cc.module, cc.label);
+                        (void)append_qualified(name, LABEL_MAX - strlen(CUT), cc.module, cc.label);
                 else
                         (void)snprintf(name, LABEL_MAX, "cc#%u", (unsigned)stack[i]);
                 if (i > 0 && strlen(name) + 1 > room - n - 1)
@@ -83,7 +85,7 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
         if (band->depth)
                 return label_stack(ret_label, bands, band->stack, band->depth);
         if (it && is_text(it->label))
-                return append_qualified(ret_label, 0, LABEL_MAX, it->module, it->label);
+                return append_qualified(ret_label, LABEL_MAX, it->module, it->label);
         if (it && is_text(it->name))
                 return append_text(ret_label, 0, LABEL_MAX, it->name);
         return 0;

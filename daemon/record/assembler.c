@@ -69,12 +69,10 @@ static struct blocks_spare *spare_for(const struct assembler *a, const struct wh
         return b == &a->stream ? a->spare : NULL;
 }
 
-static bool append_bytes(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
+static void append_bytes(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
 {
-        if (blocks_append(b, spare_for(a, b), bytes, size))
-                return true;
-        a->lost_bytes += size;
-        return false;
+        if (!blocks_append(b, spare_for(a, b), bytes, size))
+                a->lost_bytes += size;
 }
 
 static bool open_block(struct assembler *a, struct whole_blocks *b, const uint8_t marker[BLOCK_MARKER_BYTES],
@@ -123,7 +121,7 @@ static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, 
                 a->lost_bytes += size;
                 return;
         }
-        (void)append_bytes(a, &a->stream, bytes, size);
+        append_bytes(a, &a->stream, bytes, size);
         if (newest_ns > a->newest_ns)
                 a->newest_ns = newest_ns;
         if (oldest_ns < a->oldest_ns)
@@ -157,7 +155,7 @@ static void define_event(struct assembler *a, struct whole_blocks *b, const stru
         }
         blocks_widen(b, e->time_ns, e->time_ns);
         blocks_set_begin(b, b->begin_ns);
-        (void)append_bytes(a, b, e->payload - head, head + e->size);
+        append_bytes(a, b, e->payload - head, head + e->size);
 }
 
 /* Keeps the event that names the program and its arguments, without those that may be secrets. */
@@ -339,7 +337,7 @@ void assembler_end(struct assembler *a, bool marked)
                 return;
         if (a->stream.n == 0)
                 a->stream.begin_ns = a->stream.end_ns = a->newest_ns;
-        (void)append_bytes(a, &a->stream, end_marker, sizeof(end_marker));
+        append_bytes(a, &a->stream, end_marker, sizeof(end_marker));
 }
 
 /* ------------------------------------------------------------------- whole */

@@ -159,7 +159,7 @@ static void attach_fifo(struct fifo *f)
 {
         char name[KEEPER_NAME_MAX];
 
-        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without a directory: the tick looks */
+        watch_name(f->source.base, &f->name, path_of(f)); /* fails without a directory: the tick looks */
         if (stat(path_of(f), &f->id) < 0) {
                 report_open_failure(f, errno);
                 return;

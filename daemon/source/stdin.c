@@ -31,12 +31,6 @@ static bool taken; /* two readers would each get half of the bytes */
 
 static const struct timeval at_once = { 0, 0 };
 
-static void finish(struct standard_input *in, enum source_state state, const char *why)
-{
-        (void)event_del(in->turn); /* cannot fail on an event of ours */
-        source_set_state(&in->source, state, "%s", why);
-}
-
 static void on_turn(evutil_socket_t fd, short what, void *ctx)
 {
         struct standard_input *in = ctx;
@@ -46,21 +40,16 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         (void)what;
         if (!in->source.stats.attaches)
                 source_set_attached(&in->source, "reading standard input");
-        switch (source_read_turn(&in->source, in->fd, &error)) {
-        case TURN_EOF:
-                finish(in, SOURCE_ENDED, "standard input has ended");
-                break;
-        case TURN_ERROR: {
-                char why[128];
-                (void)snprintf(why, sizeof(why), "standard input cannot be read: %s; giving up", strerror(error));
-                finish(in, SOURCE_ENDED, why);
-                break;
-        }
-        default:
-                if (!in->polled)
-                        (void)event_add(in->turn, &at_once); /* its timer slot exists: needs no memory */
-                break;
-        }
+        const enum turn_end end = source_read_turn(&in->source, in->fd, &error);
+        if (end == TURN_EOF || end == TURN_ERROR)
+                (void)event_del(in->turn); /* cannot fail on an event of ours */
+        if (end == TURN_EOF)
+                source_set_state(&in->source, SOURCE_ENDED, "standard input has ended");
+        else if (end == TURN_ERROR)
+                source_set_state(&in->source, SOURCE_ENDED, "standard input cannot be read: %s; giving up",
+                                 strerror(error));
+        else if (!in->polled)
+                (void)event_add(in->turn, &at_once); /* its timer slot exists: needs no memory */
 }
 
 /* A nonblocking descriptor for standard input; -1 with errno. */

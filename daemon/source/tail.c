@@ -167,7 +167,7 @@ static void resume_file(struct tail *t)
 
 static bool attach_file(struct tail *t)
 {
-        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
+        watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
                 report_open_failure(t, errno);
@@ -178,7 +178,7 @@ static bool attach_file(struct tail *t)
                 detach_file(t);
                 return false;
         }
-        (void)watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
+        watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
         begin_again(t);
         if (t->source.from.known)
                 resume_file(t);

@@ -95,19 +95,15 @@ static int watcher_open(struct event_base *base)
         return -ENOMEM;
 }
 
-static int watch_add(struct event_base *base, struct watch *w, const char *path, uint32_t mask)
+static void watch_add(struct event_base *base, struct watch *w, const char *path, uint32_t mask)
 {
         static bool logged;
 
-        if (w->wd > 0)
-                return 0;
-        int r = watcher_open(base);
-        if (r < 0)
-                return r;
+        if (w->wd > 0 || watcher_open(base) < 0)
+                return;
         int wd = inotify_add_watch(watcher.fd, path, mask | IN_MASK_ADD);
         if (wd < 0) {
-                r = -errno;
-                if (r == -ENOSPC && !logged) {
+                if (errno == ENOSPC && !logged) {
                         logged = true;
                         log_warning(
                                 "no more inotify watches (fs.inotify.max_user_watches); the rest of the files are "
@@ -115,20 +111,19 @@ static int watch_add(struct event_base *base, struct watch *w, const char *path,
                 }
                 if (!watcher.first)
                         watcher_close();
-                return r;
+                return;
         }
         w->wd = wd;
         w->next = watcher.first;
         watcher.first = w;
-        return 0;
 }
 
-int watch_file(struct event_base *base, struct watch *w, const char *path)
+void watch_file(struct event_base *base, struct watch *w, const char *path)
 {
-        return watch_add(base, w, path, IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF);
+        watch_add(base, w, path, IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF);
 }
 
-int watch_name(struct event_base *base, struct watch *w, const char *path)
+void watch_name(struct event_base *base, struct watch *w, const char *path)
 {
         char dir[SOURCE_PATH_MAX];
         const char *slash = strrchr(path, '/');
@@ -136,9 +131,8 @@ int watch_name(struct event_base *base, struct watch *w, const char *path)
         w->name = slash ? slash + 1 : path;
         int size = !slash ? 1 : slash == path ? 1 : (int)(slash - path);
         int n = snprintf(dir, sizeof(dir), "%.*s", size, slash ? path : ".");
-        if (n < 0 || (size_t)n >= sizeof(dir))
-                return -ENAMETOOLONG;
-        return watch_add(base, w, dir, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB);
+        if (n > 0 && (size_t)n < sizeof(dir))
+                watch_add(base, w, dir, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB);
 }
 
 static bool wd_in_use(int wd)

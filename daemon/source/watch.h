@@ -19,11 +19,11 @@ struct watch {
         struct watch *next;
 };
 
-/* Watches a file for growth, and whether its inode loses its name. 0 or -Exxx; already watching is 0. */
-int watch_file(struct event_base *base, struct watch *w, const char *path);
+/* Watches a file for growth, and whether its inode loses its name. It may fail: callers look now and then, too. */
+void watch_file(struct event_base *base, struct watch *w, const char *path);
 
 /* Watches the directory that `path` is in, for the creation and removal of its last part. */
-int watch_name(struct event_base *base, struct watch *w, const char *path);
+void watch_name(struct event_base *base, struct watch *w, const char *path);
 
 /* Stops; allowed when not watching. */
 void watch_stop(struct watch *w);

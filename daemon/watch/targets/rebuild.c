@@ -66,8 +66,8 @@ static void end_stream(struct rebuild *r)
         }
 }
 
-/* Takes the next piece of the recording. False: the turn is over, the piece is not all taken. */
-static bool read_piece(struct rebuild *r)
+/* Takes the next piece of the recording, or as much as the turn has time for. */
+static void read_piece(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
         bool gap;
@@ -75,11 +75,11 @@ static bool read_piece(struct rebuild *r)
 
         if (n == 0) {
                 end_stream(r);
-                return true;
+                return;
         }
         if (gap)
                 pipeline_interrupt(p, "the recording has a gap here");
-        return pipeline_decode(p, r->piece, n);
+        (void)pipeline_decode(p, r->piece, n); /* what is left is the pipeline's: resume_pending */
 }
 
 /* A FIFO's run goes on inside the stream, whose next bytes are not those after the recording's last. */
@@ -123,8 +123,8 @@ static void be_seen(struct rebuild *r)
 
 /* ---------------------------------------------------------- what was held */
 
-/* False: the turn is over, what was taken is not all done. */
-static bool decode_held(struct rebuild *r, struct held_part *part)
+/* What the turn has no time for stays in `taking`. */
+static void decode_held(struct rebuild *r, struct held_part *part)
 {
         struct read_piece piece = { .size = part->n - part->taken };
         uint8_t *room = read_buffer_room(&piece.buffer);
@@ -137,23 +137,23 @@ static bool decode_held(struct rebuild *r, struct held_part *part)
         if (part->taken == part->n)
                 held_stream_drop(&r->held);
         if (pipeline_process_bytes(r->pipeline, &piece))
-                return true;
+                return;
         if (read_buffer_keep(piece.buffer, piece.data + piece.size, READ_BUFFERS_ANY))
                 r->taking = piece.buffer;
         else
                 while (!pipeline_process_pending(r->pipeline))
                         ; /* out of memory for another buffer */
-        return !r->taking;
 }
 
-static bool process_held(struct rebuild *r)
+static void process_held(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
         struct held_part *part = r->held.first;
 
         switch (part->kind) {
         case HELD_BYTES_OF_STREAM:
-                return decode_held(r, part);
+                decode_held(r, part);
+                return;
         case HELD_CUT:
                 pipeline_finish_stream(p, part->bytes);
                 break;
@@ -162,7 +162,6 @@ static bool process_held(struct rebuild *r)
                 break;
         }
         held_stream_drop(&r->held);
-        return true;
 }
 
 /* The pipeline has caught up with its source. */
@@ -212,11 +211,11 @@ static bool run_turn(struct rebuild *r)
 
         while (resume_pending(r) && clock_mono_ns() < until_ns) {
                 if (r->reads && recorded_streams_more(&r->streams))
-                        (void)read_piece(r);
+                        read_piece(r);
                 else if (r->reads)
                         be_seen(r);
                 else if (r->held.first)
-                        (void)process_held(r);
+                        process_held(r);
                 else
                         return true;
         }

@@ -83,9 +83,9 @@ bool profile_name_read(const char *name, uint64_t *ret_wall_ns)
         return profile_name_is(name) && run_name_read(name + strlen(PROFILE_PREFIX), ret_wall_ns);
 }
 
-static bool plain_name(const char *name, size_t max)
+static bool plain_name(const char *name)
 {
-        return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) <= max;
+        return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) <= RUN_TARGET_MAX;
 }
 
 /* ----------------------------------------------------------------- looking */
@@ -210,7 +210,7 @@ int recorded_runs(const char *directory, const char *target, struct recorded_run
                 return error_code(error, -errno, "%s: %s", directory, strerror(errno));
         }
         while ((entry = readdir(dir)))
-                if (plain_name(entry->d_name, RUN_TARGET_MAX) && (!target || !strcmp(entry->d_name, target)))
+                if (plain_name(entry->d_name) && (!target || !strcmp(entry->d_name, target)))
                         list_target(&l, dirfd(dir), entry->d_name);
         closedir(dir);
         ARRAY_SORT(l.runs, l.n, compare_runs);
@@ -245,7 +245,7 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
 
         if (snprintf(target, sizeof(target), "%.*s", (int)(at ? at - which : (int)strlen(which)), which) >=
                     (int)sizeof(target) ||
-            !plain_name(target, RUN_TARGET_MAX))
+            !plain_name(target))
                 return error_code(error, -EINVAL, "'%.80s' names no recording; expected TARGET, TARGET~N or TARGET@RUN",
                                   which);
         int n = recorded_runs(directory, target, &runs, error);
