@@ -677,8 +677,7 @@ static bool inspect_graph(const struct inspect_request *r, const struct verb *v,
                 return error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
                                  r->core);
         if (!v->graph)
-                return error_set(error, "%.300s is a heap graph: `heapwatch heap` and `why` read it",
-                                 r->core);
+                return error_set(error, "%.300s is a heap graph: `heapwatch heap` and `why` read it", r->core);
         const bool good =
                 read_graph_file(&g, r->core, r->memory_bytes / 2, error) && answer_of_graph(&s, v->graph, error);
         heap_graph_done(&g);

@@ -29,9 +29,9 @@ struct open_alert {
         struct action_plan *plan;
         char *silenced; /* until when and why; NULL: it is not */
         enum open_state state;
-        bool known;   /* acted on before a restart */
-        bool changed; /* results that the daemon does not have yet */
-        bool fresh;   /* what it has is over */
+        bool known;                    /* acted on before a restart */
+        bool changed;                  /* results that the daemon does not have yet */
+        bool fresh;                    /* what it has is over */
         uint64_t since_wall_ns;        /* when it became known; in STATE_DONE, when it was done */
         struct action_report *results; /* room for one for each step of the plan */
         size_t n_results;
@@ -44,7 +44,7 @@ struct dispatcher {
         struct open_alert **alerts;
         size_t n, capacity;
         struct idtable index; /* of `alerts`, by fingerprint: place + 1 */
-        uint64_t dropped; /* actions */
+        uint64_t dropped;     /* actions */
         uint64_t now_wall_ns; /* of the current call */
 };
 
