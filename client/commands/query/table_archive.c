@@ -38,12 +38,12 @@ struct query_archive {
         " AS rise FROM " table " WHERE run = ?1"
 #define FINEST(fine, width, coarse, of, rise)                                                                          \
         "WITH fine AS (" ROWS_OF(fine, of, width, rise) "), coarse AS (" ROWS_OF(coarse, of, "3600", rise)             \
-        "), sums AS (SELECT of, time - time % 3600 AS hour, sum(n) AS n, sum(rise) AS r FROM fine"                     \
+        "), sums AS (SELECT of, CAST(time - time % 3600 AS INTEGER) AS hour, sum(n) AS n, sum(rise) AS r FROM fine"    \
         " GROUP BY 1, 2), whole AS MATERIALIZED (SELECT of, hour FROM sums JOIN coarse USING (of, n)"                  \
         " WHERE time = hour AND abs(r - rise) < 1),"                                                                   \
         " v AS (SELECT *, iif(last_ns > 0, last_ns, (time + width) * 1000000000) AS at FROM"                           \
-        " (SELECT * FROM fine WHERE (of, time - time % 3600) IN whole UNION ALL"                                       \
-        " SELECT * FROM coarse WHERE (of, time) NOT IN whole) WHERE time + width > ?2 AND time < ?3) "
+        " (SELECT * FROM fine WHERE (of, time - time % 3600) IN whole UNION ALL SELECT c.* FROM coarse c LEFT JOIN"    \
+        " whole w ON w.of = c.of AND hour = time WHERE hour IS NULL) WHERE time + width > ?2 AND time < ?3) "
 
 /* ?1: the run; ?2, ?3: the stretch of it, in seconds; ?4: when one that goes on was written of at the latest, in ns. */
 static const struct {
