@@ -494,6 +494,7 @@ def test_an_archive_is_a_source(tmp_path):
     assert ask("SELECT max(value) AS v FROM series WHERE series = 'allocated'", "api@label:long=1", "--db", db)[0]["v"] == pytest.approx(5000 * 199)
     assert "does not keep events" in ask("SELECT * FROM events", db, status=2)
     assert "no target" in ask("SELECT 1 FROM runs", "nobody@run:0", "--db", db, status=2)
+    assert "--db belongs to TARGET@WHEN" in ask("SELECT 1", LEAKY, "--db", db, status=2)
     beside = subprocess.run([*QUERY, "SELECT DISTINCT source FROM events", LEAKY, f"kept={db}", "-f", "csv"], capture_output=True, text=True, check=True)
     assert beside.stdout == "source\nrun\n" and "is left out: an archive does not keep events" in beside.stderr
 

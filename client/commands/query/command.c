@@ -13,6 +13,7 @@
 #include "client/cli/signals.h"
 #include "client/commands/query/answer.h"
 #include "client/commands/query/prompt.h"
+#include "client/past/archive/read.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/nearest.h"
@@ -293,6 +294,11 @@ static int check_options(const struct request *r, const struct command *c, const
         for (size_t i = 0; i < n; i++)
                 if (sources[i].kind != QUERY_LIVE && out_file_is_input(r->output.file, sources[i].what))
                         return command_usage_error(c, "-o %s: it is what the query reads", r->output.file);
+        bool is_db_used = !r->db;
+        for (size_t i = 0; i < n; i++)
+                is_db_used = is_db_used || select_is(sources[i].what);
+        if (!is_db_used)
+                return command_usage_error(c, "--db belongs to TARGET@WHEN; there is none among the sources");
         for (size_t i = 0; i < n; i++)
                 if (sources[i].kind == QUERY_LIVE)
                         return 0;
