@@ -409,7 +409,8 @@ void gc_census(struct model *m, uint64_t time_ns)
 
 bool gc_refresh(struct model *m, uint64_t now_ns)
 {
-        const struct series *pauses = model_series(m, SERIES_GC_PAUSE);
+        struct series_view room;
+        const struct series *pauses = model_series(m, SERIES_GC_PAUSE, &room);
         double share = m->gc.share, share_run = m->gc.share_run;
         uint64_t first = m->clock.first_ns, from = sub_sat(now_ns, SHARE_SPAN_NS);
         struct trend_cell recent = { .cell.n = 0 };

@@ -357,10 +357,9 @@ const struct ticky *model_ticky(const struct model *m)
         return &m->ticky;
 }
 
-const struct series *model_series(const struct model *m, enum series_id id)
+const struct series *model_series(const struct model *m, enum series_id id, struct series_view *room)
 {
-        series_settle((struct series *)&m->series[id]); /* what a reader sees stays as it is */
-        return &m->series[id];
+        return series_read(&m->series[id], room);
 }
 
 uint64_t model_late_samples(const struct model *m)

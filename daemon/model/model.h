@@ -254,7 +254,8 @@ const struct census_history *model_census_history(const struct model *m);
 const struct notes *model_notes(const struct model *m);
 const struct profile *model_profile(const struct model *m);
 const struct ticky *model_ticky(const struct model *m);
-const struct series *model_series(const struct model *m, enum series_id id);
+const struct series *model_series(const struct model *m, enum series_id id,
+                                  struct series_view *room); /* series_read() */
 
 /*
  * Time in collections that were made for heap censuses and ended in the whole seconds of the range, or, if that is

@@ -194,15 +194,29 @@ static void write_identity(struct image *im, struct model *m)
                 free(texts[i]);
 }
 
+/* Samples of the newest second have their cells open at all levels. */
+static bool fresh_is_sound(const struct series *s)
+{
+        bool sound = s->fresh_seconds <= SERIES_ALL_SECONDS;
+
+        for (unsigned level = 0; level < series_shape.n_levels; level++)
+                sound &= s->pyramid.levels[level].in_use;
+        return sound || !s->fresh.cell.n;
+}
+
 static void image_series(struct image *im, struct model *m)
 {
         struct image_entries e = image_entries(im, IMAGE_NAMES(series_id), SERIES_COUNT);
 
-        while (image_next(im, &e))
-                if (e.lacks)
+        while (image_next(im, &e)) {
+                if (e.lacks) {
                         m->series[e.i] = (struct series){ .late = 0 };
-                else
-                        image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(trend_cell), NULL);
+                        continue;
+                }
+                image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(trend_cell), NULL);
+                if (im->reads && !fresh_is_sound(&m->series[e.i]))
+                        image_refuse(im, "impossible samples of a second");
+        }
 }
 
 /* Nothing if there were none, as in images of versions that had no samples. */
@@ -307,11 +321,7 @@ void model_image(struct image *im, struct model *m, bool arguments)
 {
         const struct model fresh = *m;
 
-        for (unsigned i = 0; i < SERIES_COUNT && !im->reads; i++)
-                series_settle(&m->series[i]);
         image_struct(im, m, IMAGE_TYPE(model));
-        for (unsigned i = 0; i < SERIES_COUNT && im->reads; i++)
-                m->series[i].fresh.cell.n = 0;
         if (im->reads) {
                 m->sinks = fresh.sinks;
                 model_keep_finely(m, fresh.finely);

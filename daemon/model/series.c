@@ -68,26 +68,42 @@ int series_push(struct series *s, const struct pyramid_shape *shape, uint64_t ti
         return add_cell(s, shape, time_ns, &one);
 }
 
-void series_settle(struct series *s)
-{
-        if (!s->fresh.cell.n)
-                return;
-        (void)add_cell(s, &shapes[s->fresh_seconds][s->fresh_minutes], s->fresh.cell.last_ns, &s->fresh);
-        s->fresh.cell.n = 0;
-}
-
 int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value)
 {
+        const struct pyramid_shape *shape = &shapes[seconds][minutes];
+        bool opened = true;
+
         /* the second that is open in the finest ring is that of `fresh`, while there is one */
         if (!s->fresh.cell.n || time_ns - s->pyramid.levels[0].newest_ns >= NS_PER_S) {
-                series_settle(s);
-                if (!pyramid_cell(&shapes[seconds][minutes], &s->pyramid, 0, time_ns))
-                        return series_push(s, &shapes[seconds][minutes], time_ns, value);
+                if (s->fresh.cell.n)
+                        (void)add_cell(s, &shapes[s->fresh_seconds][s->fresh_minutes], s->fresh.cell.last_ns,
+                                       &s->fresh);
+                s->fresh.cell.n = 0;
+                for (unsigned level = 0; level < shape->n_levels; level++)
+                        opened &= pyramid_cell(shape, &s->pyramid, level, time_ns) != NULL;
+                if (!opened)
+                        return series_push(s, shape, time_ns, value);
                 s->fresh_seconds = (uint8_t)seconds;
                 s->fresh_minutes = minutes;
         }
         trend_cell_add(&s->fresh, time_ns, value);
         return 0;
+}
+
+const struct series *series_read(const struct series *s, struct series_view *room)
+{
+        if (!s->fresh.cell.n)
+                return s;
+        room->series = *s;
+        for (unsigned level = 0; level < series_shape.n_levels; level++) {
+                struct pyramid_ring *r = &room->series.pyramid.levels[level];
+
+                room->open[level] = *(const struct trend_cell *)r->open;
+                trend_cell_merge(&room->open[level], &s->fresh);
+                r->open = &room->open[level];
+        }
+        trend_cell_merge(&room->series.total, &s->fresh);
+        return &room->series;
 }
 
 size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct point *points,

@@ -21,7 +21,7 @@ struct series {
         struct pyramid pyramid;  /* of struct trend_cell */
         struct trend_cell total; /* since the run began */
         uint64_t late;           /* samples that came after their finest cell was dropped */
-        struct trend_cell fresh; /* samples of one second that the other cells do not have yet: see series_settle() */
+        struct trend_cell fresh; /* samples of one second that the other cells do not have yet: see series_read() */
         uint8_t fresh_seconds;   /* enum series_seconds: how their series is kept */
         bool fresh_minutes;
 };
@@ -50,8 +50,16 @@ int series_push(struct series *s, const struct pyramid_shape *shape, uint64_t ti
  */
 int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value);
 
-/* Adds them now: before the series is read. */
-void series_settle(struct series *s);
+struct series_view {
+        struct series series;
+        struct trend_cell open[PYRAMID_LEVELS];
+};
+
+/*
+ * The series as all others read it: its cells have the samples of the newest second, too. What is in `room` is valid as
+ * long as the series does not change. Who reads when changes no bit of a cell.
+ */
+const struct series *series_read(const struct series *s, struct series_view *room);
 
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);

@@ -74,28 +74,39 @@ size_t series_sketch_held(const struct series_sketch *s)
         return s->slices.held_bytes + s->cells_bytes;
 }
 
-/* Adds the minute's values and their area to all cells that it lies in. */
-static void settle_minute(struct series_sketch *s)
+/* Counts the minute's values in all cells that it lies in. */
+static void count_minute(struct series_sketch *s)
 {
         if (sketch_is_empty(&s->minute))
                 return;
         s->cells_bytes += sketch_merge(&s->total.sketch, &s->minute);
+        for (unsigned level = 0; level < shape.n_levels; level++) {
+                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
+                if (slice)
+                        s->cells_bytes += sketch_merge(&slice->sketch, &s->minute);
+        }
+        sketch_clear(&s->minute);
+}
+
+/* The same of its area, once: sums of other parts would have other last bits. */
+static void add_minute_area(struct series_sketch *s)
+{
         s->total.area += s->minute_area;
         for (unsigned level = 0; level < shape.n_levels; level++) {
                 struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
-                if (!slice)
-                        continue;
-                s->cells_bytes += sketch_merge(&slice->sketch, &s->minute);
-                slice->area += s->minute_area;
+                if (slice)
+                        slice->area += s->minute_area;
         }
-        sketch_clear(&s->minute);
         s->minute_area = 0;
 }
 
 void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value)
 {
-        if (time_ns / MINUTE_NS != s->minute_ns / MINUTE_NS)
-                settle_minute(s);
+        if (time_ns / MINUTE_NS != s->minute_ns / MINUTE_NS) {
+                count_minute(s);
+                if (s->minute_area > 0)
+                        add_minute_area(s);
+        }
         const bool any = !sketch_is_empty(&s->minute) || !slice_is_empty(&s->total);
 
         if (any && time_ns > s->last_ns)
@@ -114,7 +125,7 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
 static void each_slice(struct series_sketch *s, struct time_range range,
                        void (*each)(void *ctx, const struct sketch_slice *slice), void *ctx)
 {
-        settle_minute(s);
+        count_minute(s);
         if (slice_is_empty(&s->total) || range.from_ns >= range.to_ns)
                 return;
         if (range.from_ns == 0 && range.to_ns > s->last_ns) {
@@ -150,21 +161,26 @@ double series_sketch_quantile(struct series_sketch *s, struct time_range range, 
 }
 
 struct area {
+        struct series_sketch *of;
         double sum;
         bool any;
 };
 
+/* With that of the minute in the slice that it lies in. */
 static void sum_area(void *ctx, const struct sketch_slice *slice)
 {
         struct area *a = ctx;
+        bool has_minute = slice == &a->of->total;
 
-        a->sum += slice->area;
+        for (unsigned level = 0; level < shape.n_levels && !has_minute; level++)
+                has_minute = pyramid_cell(&shape, &a->of->slices, level, a->of->minute_ns) == slice;
+        a->sum += has_minute ? slice->area + a->of->minute_area : slice->area;
         a->any = true;
 }
 
 double series_sketch_area(struct series_sketch *s, struct time_range range)
 {
-        struct area a = { 0 };
+        struct area a = { .of = s };
 
         each_slice(s, range, sum_area, &a);
         return a.any ? a.sum : (double)NAN;

@@ -135,8 +135,9 @@ void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t tim
  */
 static double most_gained(const struct tracker *t, uint64_t since_ns)
 {
-        const struct series *allocated = model_series(t->model, SERIES_ALLOCATED);
-        const struct series *blocks = model_series(t->model, SERIES_BLOCKS_SIZE);
+        struct series_view room, other;
+        const struct series *allocated = model_series(t->model, SERIES_ALLOCATED, &room);
+        const struct series *blocks = model_series(t->model, SERIES_BLOCKS_SIZE, &other);
         const double nursery = t->early.limits.nursery > 0 ? t->early.limits.nursery : NURSERY_USUAL;
         struct trend_cell then;
         double most = INFINITY;
@@ -239,12 +240,13 @@ static void set_early(const struct tracker *t, const struct early_series *s, str
 
 static bool find_line_of_span(const struct tracker *t, enum series_id series, uint64_t span_ns, struct rise_line *ret)
 {
+        struct series_view room;
         const uint64_t newest_ns = tracker_newest_ns(t, subject_series(series));
         const struct time_range range = { sub_sat(newest_ns, span_ns),
                                           newest_ns == UINT64_MAX ? newest_ns : newest_ns + 1 };
         struct point history[LINE_POINTS];
         struct rise_point points[LINE_POINTS];
-        const size_t n = series_history(model_series(t->model, series), range, 0, history, LINE_POINTS);
+        const size_t n = series_history(model_series(t->model, series, &room), range, 0, history, LINE_POINTS);
 
         for (size_t i = 0; i < n; i++)
                 points[i] = (struct rise_point){ history[i].cell.last_ns, history[i].cell.max };
@@ -279,9 +281,10 @@ static bool stood_as(const struct early_rise *rise, const struct rise_line *line
 /* Half of it is more than the run had held before: the next batch of a program that works in batches is no rise. */
 static bool is_new_ground(const struct tracker *t, enum series_id series, const struct rise_line *line)
 {
+        struct series_view room;
         struct trend_cell before;
 
-        series_span(model_series(t->model, series), (struct time_range){ 0, line->began_after_ns + 1 }, &before);
+        series_span(model_series(t->model, series, &room), (struct time_range){ 0, line->began_after_ns + 1 }, &before);
         return !before.cell.n || line->to_bytes - before.cell.max >= NEW_GROUND * (line->to_bytes - line->from_bytes);
 }
 

@@ -32,10 +32,11 @@ const struct tracker_config *tracker_config_of(const struct tracker *t)
 
 uint64_t tracker_newest_ns(const struct tracker *t, struct subject s)
 {
+        struct series_view room;
         uint64_t own = 0;
 
         if (!s.band && (unsigned)s.series < SERIES_COUNT)
-                own = model_series(t->model, s.series)->total.cell.last_ns;
+                own = model_series(t->model, s.series, &room)->total.cell.last_ns;
         return own > t->newest_ns ? own : t->newest_ns;
 }
 
@@ -162,6 +163,7 @@ static bool band_statistics(const struct tracker *t, uint32_t id, struct time_ra
 
 bool tracker_statistics(const struct tracker *t, struct subject s, struct time_range range, struct statistics *ret)
 {
+        struct series_view room;
         struct trend_cell b;
 
         if (s.band)
@@ -169,7 +171,7 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
         if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return false;
         struct series_sketch *sketch = &t->series[s.series]->sketch;
-        series_span(model_series(t->model, s.series), range, &b);
+        series_span(model_series(t->model, s.series, &room), range, &b);
         if (!b.cell.n)
                 return false;
         statistics_of(&b, range, ret);
@@ -415,11 +417,12 @@ struct memory_limit tracker_limit(const struct tracker *t)
  */
 static double heap_over_live(const struct tracker *t)
 {
+        struct series_view room;
         struct time_range hour = { sub_sat(t->watermark_ns, NS_PER_HOUR), t->watermark_ns };
         struct point live[HOUR_POINTS], heap[HOUR_POINTS];
-        size_t n = series_history(model_series(t->model, SERIES_LIVE), hour, NS_PER_MINUTE, live, HOUR_POINTS);
+        size_t n = series_history(model_series(t->model, SERIES_LIVE, &room), hour, NS_PER_MINUTE, live, HOUR_POINTS);
         size_t n_heap =
-                series_history(model_series(t->model, SERIES_HEAP_SIZE), hour, NS_PER_MINUTE, heap, HOUR_POINTS);
+                series_history(model_series(t->model, SERIES_HEAP_SIZE, &room), hour, NS_PER_MINUTE, heap, HOUR_POINTS);
         double live_sum = 0, heap_sum = 0;
 
         for (size_t i = 0, k = 0; i < n && k < n_heap;) {

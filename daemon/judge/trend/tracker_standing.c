@@ -148,10 +148,12 @@ static uint64_t fall_lasts_ns(const struct tracker *t)
 /* Whether collections take most of the time: the program does hardly anything else. */
 static bool only_collects(const struct tracker *t)
 {
+        struct series_view room;
         const uint64_t from_ns = sub_sat(t->watermark_ns, STILL_NS);
         struct trend_cell pauses;
 
-        series_span(model_series(t->model, SERIES_GC_PAUSE), (struct time_range){ from_ns, t->watermark_ns }, &pauses);
+        series_span(model_series(t->model, SERIES_GC_PAUSE, &room), (struct time_range){ from_ns, t->watermark_ns },
+                    &pauses);
         return pauses.cell.n &&
                pauses.cell.mean * (double)pauses.cell.n >= STILL_SHARE * (double)(t->watermark_ns - from_ns);
 }

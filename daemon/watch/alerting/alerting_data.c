@@ -43,9 +43,9 @@ static bool is_gauge(enum rule_series id)
         return (unsigned)id >= SERIES_COUNT && id != RULE_BAND;
 }
 
-static const struct series *series_of(const struct alerting *a, enum rule_series id)
+static const struct series *series_of(const struct alerting *a, enum rule_series id, struct series_view *room)
 {
-        return is_gauge(id) ? &a->gauges[GAUGE(id)].series : model_series(a->model, (enum series_id)id);
+        return is_gauge(id) ? &a->gauges[GAUGE(id)].series : model_series(a->model, (enum series_id)id, room);
 }
 
 /* From ns, as the model keeps times, to seconds. */
@@ -68,9 +68,10 @@ static void scale_cell(enum rule_series id, struct trend_cell *c)
 
 static bool data_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
+        struct series_view room;
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, range, ret)
-                                     : history_span(series_of(a, s.id), range, ret);
+                                     : history_span(series_of(a, s.id, &room), range, ret);
 
         scale_cell(s.id, ret);
         return any;
@@ -78,9 +79,10 @@ static bool data_span(void *ctx, struct rule_subject s, struct time_range range,
 
 static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
+        struct series_view room;
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_newest(a, s.band, before_ns, ret)
-                                     : history_newest(series_of(a, s.id), before_ns, ret);
+                                     : history_newest(series_of(a, s.id, &room), before_ns, ret);
 
         if (any)
                 scale_cell(s.id, ret);
@@ -89,9 +91,10 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
 
 static bool data_oldest(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
+        struct series_view room;
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, range, ret)
-                                     : history_oldest(series_of(a, s.id), range, ret);
+                                     : history_oldest(series_of(a, s.id, &room), range, ret);
 
         scale_cell(s.id, ret);
         return any;
@@ -99,10 +102,11 @@ static bool data_oldest(void *ctx, struct rule_subject s, struct time_range rang
 
 static double data_integral(void *ctx, struct rule_subject s, struct time_range range)
 {
+        struct series_view room;
         struct alerting *a = ctx;
 
         return unit_of(s.id) * (s.id == RULE_BAND ? alerting_band_integral(a, s.band, range)
-                                                  : history_integral(series_of(a, s.id), range));
+                                                  : history_integral(series_of(a, s.id, &room), range));
 }
 
 /* Of the model's series and of bands; gauges have none. */
@@ -230,6 +234,7 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
 /* Gauges get a sample at each tick, windows of series a new end: only the newest sample of a series stays the same. */
 static uint64_t data_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
+        struct series_view room;
         const struct alerting *a = ctx;
 
         if (is_gauge(s.id))
@@ -238,7 +243,7 @@ static uint64_t data_still(void *ctx, struct rule_subject s, struct time_range r
                 return tracker_verdicts_still(a->tracker);
         if (s.id == RULE_BAND)
                 return alerting_band_still(a, s.band, range);
-        bool over = series_of(a, s.id)->total.cell.last_ns < range.to_ns;
+        bool over = series_of(a, s.id, &room)->total.cell.last_ns < range.to_ns;
         return over && range.from_ns == range.to_ns ? UINT64_MAX : 0;
 }
 
@@ -317,7 +322,8 @@ static void push_value(struct alerting *a, enum rule_series id, uint64_t time_ns
 /* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
 static double allocation_rate(const struct alerting *a, uint64_t time_ns)
 {
-        const struct series *s = model_series(a->model, SERIES_ALLOCATED);
+        struct series_view room;
+        const struct series *s = model_series(a->model, SERIES_ALLOCATED, &room);
         struct trend_cell now, before;
 
         if (!history_newest(s, time_ns, &now) || !history_newest(s, sub_sat(time_ns, RECENT_NS), &before) ||
@@ -334,13 +340,14 @@ static struct time_range range_before(uint64_t time_ns, uint64_t span_ns)
 /* Pauses that ended in the range, in ns; unknown before the first and in a run younger than RECENT_NS. */
 static double pauses_in(const struct alerting *a, struct time_range range)
 {
+        struct series_view room;
         const struct gc *gc = model_gc(a->model);
         uint64_t began = model_first_time_ns(a->model);
         struct trend_cell b;
 
         if (!gc->collections || gc->counted || began == UNKNOWN_U64 || sub_sat(range.to_ns, began) < RECENT_NS)
                 return UNKNOWN;
-        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), range, &b))
+        if (!history_span(model_series(a->model, SERIES_GC_PAUSE, &room), range, &b))
                 return 0;
         return b.cell.mean * (double)b.cell.n;
 }
@@ -367,21 +374,23 @@ static double census_share(const struct alerting *a, uint64_t time_ns)
 
 static double memory_need(const struct alerting *a, uint64_t time_ns)
 {
+        struct series_view room;
         const double held = model_heap(a->model)->facts[CARRIED_RESIDENT_HELD];
         struct trend_cell b;
 
         if (!isnan(held))
                 return held;
-        return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.cell.last : UNKNOWN;
+        return history_newest(model_series(a->model, SERIES_HEAP_SIZE, &room), time_ns, &b) ? b.cell.last : UNKNOWN;
 }
 
 static double memory_unneeded(const struct alerting *a, uint64_t time_ns)
 {
+        struct series_view room;
         struct sizing sizing = sizing_of(model_run(a->model), model_heap(a->model));
         struct trend_cell live, heap;
 
-        if (!history_newest(model_series(a->model, SERIES_LIVE), time_ns, &live) ||
-            !history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &heap))
+        if (!history_newest(model_series(a->model, SERIES_LIVE, &room), time_ns, &live) ||
+            !history_newest(model_series(a->model, SERIES_HEAP_SIZE, &room), time_ns, &heap))
                 return UNKNOWN;
         return number_or_nan(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }

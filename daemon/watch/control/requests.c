@@ -103,6 +103,7 @@ static void reply_history(const Hw__HistoryRequest *request, const struct model 
 
 static void handle_history(struct requests *r, const Hw__HistoryRequest *request, struct bus_client *client)
 {
+        struct series_view room;
         struct pipeline *p = request->target ? targets_find(r->targets, request->target) : NULL;
 
         if (!p) {
@@ -124,8 +125,8 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
         } else if (!request->has_series || request->series <= 0 || request->series >= (int)SERIES_COUNT) {
                 reply_error(client, "name a series or a band");
         } else {
-                size_t n = series_history(model_series(m, (enum series_id)request->series), range, request->step_ns,
-                                          points, LIMIT_HISTORY_POINTS);
+                size_t n = series_history(model_series(m, (enum series_id)request->series, &room), range,
+                                          request->step_ns, points, LIMIT_HISTORY_POINTS);
                 reply_history(request, m, points, n, client);
                 pipeline_keep_finely(p, (enum series_id)request->series);
         }

@@ -7,6 +7,8 @@
 #include "proto/base/limits.h"
 #include "proto/eventlog/limits.h"
 
+static struct series_view view;
+
 static struct feed f;
 
 static int open_feed(void **unused)
@@ -363,7 +365,7 @@ static void test_heap(void **unused)
         assert_int_equal(h->megablocks_returned, 7);
         ev(&f, HW_MEM_RETURN, 0, 8 * SECOND, "4444", U(0), U(1), U(1), U(1)); /* late */
         assert_int_equal(h->megablocks_held, 43);
-        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.cell.n, 3);
+        assert_int_equal(model_series(f.m, SERIES_LIVE, &view)->total.cell.n, 3);
         ev(&f, HW_CREATE_THREAD, 0, 60 * SECOND, "4", U(1));
         model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
@@ -467,7 +469,7 @@ static void test_process(void **unused)
         assert_int_equal(r->live_time_ns, 6 * SECOND);
         assert_int_equal(r->parts[RESIDENT_LIVE], 12);
         assert_int_equal(r->parts[RESIDENT_FOREIGN], 20);
-        assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.cell.last, 12);
+        assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT, &view)->total.cell.last, 12);
         assert_int_equal(model_collect_changes(f.m), MODEL_HEAP);
 }
 
@@ -865,8 +867,9 @@ static void test_clock_that_starts_high(void **unused)
         for (uint64_t i = 1; i <= 3; i++)
                 ev(&f, HW_HEAP_LIVE, 0, t0 + i * SECOND, "48", U(0), U(i));
         assert_true(model_wall_time(f.m, t0 + SECOND) == UINT64_C(1700000001) * SECOND);
-        assert_int_equal(series_history(model_series(f.m, SERIES_LIVE), (struct time_range){ 0, UINT64_MAX }, 0, p, 4),
-                         3);
+        assert_int_equal(
+                series_history(model_series(f.m, SERIES_LIVE, &view), (struct time_range){ 0, UINT64_MAX }, 0, p, 4),
+                3);
         ev(&f, HW_GC_START, 0, t0 + 3 * SECOND, "");
         stats(0, t0 + 3 * SECOND, 0, 5, 5, 1);
         ev(&f, HW_GC_END, 0, t0 + 4 * SECOND, "");
@@ -908,7 +911,7 @@ static void test_late_samples_are_counted(void **unused)
         assert_int_equal(model_late_samples(f.m), 0);
         ev(&f, HW_HEAP_LIVE, 0, 600 * SECOND, "48", U(0), U(1));
         assert_int_equal(model_late_samples(f.m), 1);
-        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.cell.n, 3);
+        assert_int_equal(model_series(f.m, SERIES_LIVE, &view)->total.cell.n, 3);
 }
 
 static void test_no_callbacks(void **unused)

@@ -18,6 +18,8 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 
+static struct series_view views[2];
+
 #define MAX_EVENTS 40000
 #define MAX_BLOCKS 3000
 #define BUFFERS    4 /* no capability, and three */
@@ -192,7 +194,7 @@ static void same_state(const struct model *a, const struct model *b)
         assert_int_equal(bands_count(model_bands(a)), bands_count(model_bands(b)));
         for (unsigned id = 1; id < SERIES_COUNT; id++)
                 if (id != SERIES_ALLOCATED) /* a sum over the capabilities that have come so far */
-                        same_series(model_series(a, id), model_series(b, id));
+                        same_series(model_series(a, id, &views[0]), model_series(b, id, &views[1]));
 }
 
 static void any_order(const char *path)

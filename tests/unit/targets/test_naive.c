@@ -10,6 +10,8 @@
 #include "daemon/model/series.h"
 #include "tests/unit/targets/play.h"
 
+static struct series_view view;
+
 #define MAX_SAMPLES 60000
 #define MAX_POINTS  4000
 #define GENERATIONS 4
@@ -158,7 +160,7 @@ static void compare_series(void *ctx, const struct model *m)
 
         (void)ctx;
         for (unsigned id = 1; id < SERIES_COUNT; id++) {
-                const struct series *s = model_series(m, id);
+                const struct series *s = model_series(m, id, &view);
                 if (!n_samples[id])
                         continue;
                 assert_int_equal(s->late, 0);

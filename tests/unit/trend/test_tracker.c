@@ -8,6 +8,8 @@
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 
+static struct series_view view;
+
 #define MIB       ((uint64_t)1 << 20)
 #define TICKS_MAX 4096
 
@@ -280,7 +282,7 @@ static void test_process_samples_move_no_time(void **state)
         model_process(r.f.m, 500 * SECOND, &p);
         assert_int_equal(tracker_watermark_ns(r.t), watermark);
         assert_int_equal(r.n_ticks, 0);
-        assert_true(model_series(r.f.m, SERIES_FOREIGN)->total.cell.last == (double)(3 * MIB));
+        assert_true(model_series(r.f.m, SERIES_FOREIGN, &view)->total.cell.last == (double)(3 * MIB));
         rig_close(&r);
 }
 
@@ -778,7 +780,8 @@ static void test_what_the_kernel_takes_is_not_growth(void **state)
                 assert_int_equal(tracker_time_to_limit(r.t, &l), foreign);
                 if (foreign)
                         assert_in_range((uint64_t)l.mid_s, 620, 660); /* 1000 - 50 - 299 MiB are left, at 1 a second */
-                assert_true(model_series(r.f.m, SERIES_RSS)->total.cell.last > (double)(350 * MIB)); /* all of it */
+                assert_true(model_series(r.f.m, SERIES_RSS, &view)->total.cell.last >
+                            (double)(350 * MIB)); /* all of it */
                 tracker_end_run(r.t);
                 assert_true(foreign || !tracker_early(r.t, &early) || !early.rising);
                 rig_close(&r);
@@ -1406,7 +1409,7 @@ static void test_a_shared_group_is_not_judged(void **state)
                 }
                 assert_int_equal(tracker_verdict(r.t, subject_series(SERIES_CGROUP), &result), !shared);
                 assert_true(shared || result.verdict == TREND_GROWING);
-                assert_int_equal(model_series(r.f.m, SERIES_CGROUP)->total.cell.n, 60);
+                assert_int_equal(model_series(r.f.m, SERIES_CGROUP, &view)->total.cell.n, 60);
                 rig_close(&r);
         }
 }

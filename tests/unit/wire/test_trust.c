@@ -262,7 +262,7 @@ static void listeners(void **state)
                 assert_int_equal(chmod(f->directory, 0777), 0); /* for a moment ... */
                 assert_int_equal(as_another_user(listen_there, f), 0);
                 assert_int_equal(chmod(f->directory, 0755), 0);
-                refused(f, -EPERM, "another user's (uid 54321)");
+                refused(f, -EPERM, "another user (uid 54321)");
         }
         (void)close(listening);
 }
