@@ -10,11 +10,6 @@
 
 #include <stdio.h>
 
-#include "proto/base/ckd.h"
-#include "proto/base/time.h"
-
-#define LATE_NS (10 * NS_PER_S) /* of a stream; a late one is said to be late (client/answers) */
-
 struct trend_state {
         struct standing of;
         struct rising_subjects rising;
@@ -89,16 +84,6 @@ static bool met_its_limit(const struct publisher *p, const struct tracked_early 
         return early->ended && early->limit.source != LIMIT_SOURCE_UNKNOWN && early->limit.source == p->ended_by;
 }
 
-/* By its clock, on which every face counts ages; of a stream that comes late only what has come is known. */
-static uint64_t event_time_now_ns(const struct publisher *p)
-{
-        const uint64_t anchor_ns = run_anchor_wall_ns(model_run(p->model));
-        const uint64_t now_ns = anchor_ns == UNKNOWN_U64 ? 0 : sub_sat(p->wall_ns, anchor_ns);
-        const uint64_t known_ns = tracker_watermark_ns(p->tracker);
-
-        return now_ns > known_ns && now_ns - known_ns <= LATE_NS ? now_ns : known_ns;
-}
-
 static struct trend_state read_state(const struct publisher *p)
 {
         struct trend_state s;
@@ -108,8 +93,6 @@ static struct trend_state read_state(const struct publisher *p)
         s.has_threads = tracker_thread_rise(p->tracker, &s.threads) && !p->stopped;
         s.of.has_early &= !p->stopped;
         s.of.early.at_limit |= s.of.has_early && met_its_limit(p, &s.of.early);
-        if (s.of.has_early && !s.of.early.ended)
-                tracked_early_advance(&s.of.early, event_time_now_ns(p));
         s.of.has_limit &= !p->stopped;
         return s;
 }

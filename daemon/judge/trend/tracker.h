@@ -268,9 +268,6 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* 
  */
 bool tracker_early(const struct tracker *t, struct tracked_early *ret);
 
-/* The same as of a later moment, a little after the newest events: what is left until the limit is less by then. */
-void tracked_early_advance(struct tracked_early *r, uint64_t now_ns);
-
 /*
  * What the bands of the newest census have gained since the last one before a rise of live data began, or since the
  * first one, early in the rise.

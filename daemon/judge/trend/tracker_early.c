@@ -374,21 +374,6 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         return true;
 }
 
-static double seconds_left(double then_s, double step_s)
-{
-        return isnan(then_s) ? NAN : fmax(then_s - step_s, 0);
-}
-
-void tracked_early_advance(struct tracked_early *r, uint64_t now_ns)
-{
-        const double step_s = seconds_of(sub_sat(now_ns, r->as_of_ns));
-
-        r->as_of_ns = now_ns > r->as_of_ns ? now_ns : r->as_of_ns;
-        r->soonest_s = seconds_left(r->soonest_s, step_s);
-        r->mid_s = seconds_left(r->mid_s, step_s);
-        r->latest_s = seconds_left(r->latest_s, step_s);
-}
-
 bool tracker_rises_now(const struct tracker *t, enum series_id series)
 {
         struct tracked_early early;

@@ -1135,18 +1135,6 @@ static bool rises_now(const struct rig *r)
         return tracker_early(r->t, &early) && early.rising;
 }
 
-/* A forecast of a moment ago has less time left now; what is not known stays so. */
-static void test_a_forecast_is_of_now(void **state)
-{
-        struct tracked_early r = { .as_of_ns = 100 * SECOND, .mid_s = 20, .latest_s = 5, .soonest_s = NAN };
-
-        (void)state;
-        tracked_early_advance(&r, 110 * SECOND);
-        assert_true(r.as_of_ns == 110 * SECOND && fabs(r.mid_s - 10) < 1e-9 && r.latest_s < 1e-9 && isnan(r.soonest_s));
-        tracked_early_advance(&r, 105 * SECOND);
-        assert_true(r.as_of_ns == 110 * SECOND && fabs(r.mid_s - 10) < 1e-9);
-}
-
 /* A cache that is full makes no major collection that would show it: nothing rises that is not allocated. */
 static void test_no_rise_beyond_what_is_allocated(void **state)
 {
@@ -1810,7 +1798,6 @@ int main(void)
                 cmocka_unit_test(test_where),
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
-                cmocka_unit_test(test_a_forecast_is_of_now),
                 cmocka_unit_test(test_a_last_rise_of_the_heap_around_live_data),
                 cmocka_unit_test(test_no_rise_beyond_what_is_allocated),
                 cmocka_unit_test(test_provisional_growth),
