@@ -210,6 +210,7 @@ struct attempt {
         double ns_a_byte;          /* that a copy takes here at present, as far as it is known */
         uint64_t until_ns;         /* by clock_mono_ns() */
         struct heap_moment major;  /* since which nothing of the oldest generation has moved */
+        uint64_t collecting_ns;    /* how long one collection had lasted by until_ns; 0: not for most of the time */
 };
 
 static uint64_t copy_ns(const struct attempt *a, uint64_t bytes)
@@ -228,12 +229,20 @@ static bool is_worth_a_try(const struct attempt *a)
 }
 
 /* Until no collection is under way, or the time is over: a major one of a large heap takes seconds. */
-static void wait_for_moment(const struct inspect_subject *s, const struct attempt *a)
+static void wait_for_moment(const struct inspect_subject *s, struct attempt *a)
 {
         struct generations now = s->ghc->generations;
+        const uint64_t began = clock_mono_ns();
+        uint64_t n = 0;
+        bool is_one = true;
 
-        while (clock_mono_ns() < a->until_ns && generations_read(&now, s->program) && generations_collecting(&now))
+        while (clock_mono_ns() < a->until_ns && generations_read(&now, s->program) && generations_collecting(&now)) {
+                is_one = is_one && (!n || n == generations_collections(&now));
+                n = generations_collections(&now);
                 pause_briefly();
+        }
+        if (is_one && clock_mono_ns() >= a->until_ns && a->until_ns - began > COPY_MOST_NS / 2)
+                a->collecting_ns = a->until_ns - began;
 }
 
 /* What is said before it lasts, on a line that `heapwatch` passes on at once (INSPECT_NOTE). */
@@ -280,15 +289,14 @@ static bool copy_while_it_runs(struct inspect_subject *s, struct heap_snapshot *
 static int explain_no_copy(const struct inspect_subject *s, const struct attempt *a, uint64_t heap_bytes,
                            struct error *error)
 {
-        struct generations now = s->ghc->generations;
         const uint64_t ns = copy_ns(a, heap_bytes);
         char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX], advice[PAUSE_COMMAND_BYTES];
 
         if (a->is_refused)
                 return INSPECT_REFUSED;
-        if (clock_mono_ns() >= a->until_ns && generations_read(&now, s->program) && generations_collecting(&now))
-                (void)error_set(error, "process %ld is in a collection that has not ended within %s; try again later",
-                                (long)s->pid, hw_duration_text(time, sizeof(time), (double)COPY_MOST_NS));
+        if (a->collecting_ns)
+                (void)error_set(error, "process %ld has been in one collection for %s; try again later", (long)s->pid,
+                                hw_duration_text(time, sizeof(time), (double)a->collecting_ns));
         else if (a->stops >= STOPS_MOST)
                 (void)error_set(error,
                                 "%u stops of process %ld were too short to copy its heap (%s) and what may lead to it: "
