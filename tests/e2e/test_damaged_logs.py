@@ -53,9 +53,9 @@ CLASSES = [
     ("zeros in the middle", LOG[:MIDDLE] + bytes(4096) + LOG[MIDDLE + 4096:], 1, LOST),
     ("bytes are missing in the middle", LOG[:MIDDLE] + LOG[MIDDLE + 100:], 1, "damaged at 1 place"),
     ("bytes too many in the middle", LOG[:MIDDLE] + b"\0\x2a" * 50 + LOG[MIDDLE:], 1, LOST),
-    ("one byte behind the end", LOG + b"\0", 1, "1 B of the log are damaged"),
-    ("zeros behind the end", LOG + bytes(5000), 1, "4.88 KiB of the log are damaged"),
-    ("garbage behind the end", LOG + random.Random(1).randbytes(1000), 1, "1000 B of the log are damaged"),
+    ("one byte behind the end", LOG + b"\0", 1, "1 B of the log is damaged"),
+    ("zeros behind the end", LOG + bytes(5000), 1, "4.88 KiB of the log is damaged"),
+    ("garbage behind the end", LOG + random.Random(1).randbytes(1000), 1, "1000 B of the log is damaged"),
     ("nothing but zeros behind the header", LOG[:HEADER] + bytes(5000), 1, LOST),
     ("it breaks off in the middle", LOG[:MIDDLE], 1, CUT),
     ("it breaks off before the end marker", LOG[:-2], 1, CUT),
@@ -84,7 +84,7 @@ def test_a_class_of_damage(directory, data, status, words):
     shown = summary.stdout.decode()
     assert summary.returncode == (2 if status == 2 else 0), summary
     assert ("nothing lost" in shown) == (status == 0 or words in (CUT, "a new header came before the end marker")), shown
-    if words in (LOST, "damaged at 1 place") or "of the log are damaged" in words:
+    if words in (LOST, "damaged at 1 place") or "of the log is damaged" in words:
         assert " damaged place" in shown, shown
     if words.startswith(UNREAD):
         assert "not all of the log was read: " + words[len(UNREAD):] in shown and "crashed" not in said, shown

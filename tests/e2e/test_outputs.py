@@ -185,5 +185,5 @@ def test_check_fails_a_log_of_nothing_but_damage(directory):
     whole, damaged = (LOGS / "leaky-hi-ghc966" / "run.eventlog").read_bytes(), directory / "damaged.eventlog"
     damaged.write_bytes(whole[:whole.index(b"datb") + 4] + b"\xff" * 5000)
     done = client("check", damaged)
-    assert done.returncode == 1 and b"stream-damaged" in done.stdout and b"were not judged" in done.stdout, done
+    assert done.returncode == 1 and b"stream-damaged" in done.stdout, done
     assert client("check", "--fail-on", "critical", damaged).returncode == 0

@@ -220,6 +220,8 @@ def test_examples_of_the_manual_can_be_pasted(tmp_path):
     blocks = "\n".join(re.findall(r"^```\n(.*?)^```", (ROOT / "docs" / "QUERY.md").read_text(), re.S | re.M))
     commands = re.split(r"^(?=heapwatch query)", blocks, flags=re.M)[1:]
     for command in commands:
+        if "archive" in command or "heapgraph" in command:    # their tests make some
+            continue
         command = re.sub(r" api( |$)", " after.eventlog ", command, flags=re.M).replace(" --every 2s", "")
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               env={**os.environ, "PATH": f"{BUILD.resolve()}:{os.environ['PATH']}"})

@@ -262,7 +262,7 @@ def test_the_drop_in_puts_the_agent_before_a_service(directory):
         assert "api.service" not in said, said
     for wrong in ("a b", ".service", "@x", "x/y"):
         done = client("doctor", "--systemd", wrong)
-        assert done.returncode == 2 and b"is no name of a service" in done.stderr, wrong
+        assert done.returncode == 2 and b"is not the name of a service" in done.stderr, wrong
 
 
 def user_unit(name, directory):

@@ -517,7 +517,7 @@ const struct command command_query = {
         .name = "query",
         .summary = "SQL over logs, recordings, archives and live targets",
         .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "[NAME=]SOURCE... [OPTION]...",
-                                        "--tables NAME [--tables NAME]... -o FILE.sqlite [NAME=]SOURCE...",
+                                        "--tables NAME -o FILE.sqlite [NAME=]SOURCE...",
                                         "--list | --schema | --examples", NULL },
         .about = "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording, an archive or "
                  "a target of a "
