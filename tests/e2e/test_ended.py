@@ -36,7 +36,9 @@ def one_run(daemon, name, path, log):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
         server.listen()
-        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name=name, uri=f"unix:{path}", one_run=True)))
+        server.settimeout(DEADLINE_S)
+        request = pb.Request(add_target=pb.AddTargetRequest(name=name, uri=f"unix:{path}", one_run=True))
+        wait_for(lambda: not daemon.ask(request)[0].error, "the run before keeps its name for a moment after its end is told")
         with server.accept()[0] as connection:
             connection.sendall(log.path.read_bytes())
             yield
