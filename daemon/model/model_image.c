@@ -197,7 +197,7 @@ static void write_identity(struct image *im, struct model *m)
 /* Samples of the newest second have their cells open at all levels. */
 static bool fresh_is_sound(const struct series *s)
 {
-        bool sound = s->fresh_seconds <= SERIES_ALL_SECONDS;
+        bool sound = true;
 
         for (unsigned level = 0; level < series_shape.n_levels; level++)
                 sound &= s->pyramid.levels[level].in_use;

@@ -76,15 +76,12 @@ int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes
         /* the second that is open in the finest ring is that of `fresh`, while there is one */
         if (!s->fresh.cell.n || time_ns - s->pyramid.levels[0].newest_ns >= NS_PER_S) {
                 if (s->fresh.cell.n)
-                        (void)add_cell(s, &shapes[s->fresh_seconds][s->fresh_minutes], s->fresh.cell.last_ns,
-                                       &s->fresh);
+                        (void)add_cell(s, shape, s->fresh.cell.last_ns, &s->fresh); /* to cells that are open */
                 s->fresh.cell.n = 0;
                 for (unsigned level = 0; level < shape->n_levels; level++)
                         opened &= pyramid_cell(shape, &s->pyramid, level, time_ns) != NULL;
                 if (!opened)
                         return series_push(s, shape, time_ns, value);
-                s->fresh_seconds = (uint8_t)seconds;
-                s->fresh_minutes = minutes;
         }
         trend_cell_add(&s->fresh, time_ns, value);
         return 0;

@@ -22,8 +22,6 @@ struct series {
         struct trend_cell total; /* since the run began */
         uint64_t late;           /* samples that came after their finest cell was dropped */
         struct trend_cell fresh; /* samples of one second that the other cells do not have yet: see series_read() */
-        uint8_t fresh_seconds;   /* enum series_seconds: how their series is kept */
-        bool fresh_minutes;
 };
 
 /* The series of which all seconds, and all minutes are kept beyond what their rows say, as bits of their ids. */
