@@ -33,6 +33,23 @@ static enum tint format_moment(const struct console *c, char *out, size_t size)
         return TINT_DIM;
 }
 
+/* Returns its columns. */
+static int draw_moment(const struct console *c, struct canvas *canvas, struct area area)
+{
+        char state[64], window[SHORT_TEXT];
+        enum tint tint = format_moment(c, state, sizeof(state));
+        int width;
+
+        (void)snprintf(window, sizeof(window), "window %s", console_window(c));
+        width = text_columns(window);
+        (void)canvas_put_right(canvas, area, 0, 0, area.width - 1, TINT_DIM, window);
+        if (state[0]) {
+                (void)canvas_put_right(canvas, area, 0, 0, area.width - width - 4, tint, state);
+                width += text_columns(state) + 3;
+        }
+        return width + 1;
+}
+
 /* "leak" and "2 alerts": what matters in every view. */
 static int draw_wrong(const struct scene *s, struct canvas *canvas, struct area area, int at, int most,
                       const struct world_target *t)
@@ -78,18 +95,7 @@ static void draw_top(struct console *c, struct canvas *canvas)
         int right;
 
         canvas_rule(canvas, area, 0, 0, area.width, TINT_PLAIN, " ");
-        char state[64], window[SHORT_TEXT];
-        enum tint tint = format_moment(c, state, sizeof(state));
-        int width;
-
-        (void)snprintf(window, sizeof(window), "window %s", console_window(c));
-        width = text_columns(window);
-        (void)canvas_put_right(canvas, area, 0, 0, area.width - 1, TINT_DIM, window);
-        if (state[0]) {
-                (void)canvas_put_right(canvas, area, 0, 0, area.width - width - 4, tint, state);
-                width += text_columns(state) + 3;
-        }
-        right = width + 1;
+        right = draw_moment(c, canvas, area);
         if (c->scene.target && !c->shown->class->all_targets) {
                 (void)draw_target(c, canvas, area, right);
                 return;
@@ -124,6 +130,22 @@ static void draw_keys(const struct console *c, struct canvas *canvas, struct are
         }
 }
 
+static void draw_entry(const struct console *c, struct canvas *canvas, struct area area, int row)
+{
+        const char *label = c->entry == ENTRY_SEARCH   ? "search: "
+                            : c->entry == ENTRY_FILTER ? "filter (text or /regex/): "
+                                                       : "command, by up and down or typed: ";
+        char typed[8 * TABLE_TEXT];
+        int at = 1;
+
+        at += canvas_put(canvas, area, row, at, area.width - 2, TINT_KEY, label);
+        at += canvas_put(canvas, area, row, at, area.width - at - 2, TINT_STRONG,
+                         safe_text(typed, sizeof(typed), c->typed));
+        at += canvas_put(canvas, area, row, at, 1, TINT_SELECTED, " ");
+        if (c->message[0])
+                (void)canvas_put(canvas, area, row, at + 2, area.width - at - 3, TINT_BAD, c->message);
+}
+
 /* What restricts the rows; returns its columns. */
 static int draw_restriction(const struct console *c, struct canvas *canvas, struct area area, int row)
 {
@@ -146,18 +168,7 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
 
         if (c->entry != ENTRY_NONE) {
                 (void)draw_restriction(c, canvas, area, row);
-                const char *label = c->entry == ENTRY_SEARCH   ? "search: "
-                                    : c->entry == ENTRY_FILTER ? "filter (text or /regex/): "
-                                                               : "command, by up and down or typed: ";
-                char typed[8 * TABLE_TEXT];
-                int at = 1;
-
-                at += canvas_put(canvas, area, row, at, area.width - 2, TINT_KEY, label);
-                at += canvas_put(canvas, area, row, at, area.width - at - 2, TINT_STRONG,
-                                 safe_text(typed, sizeof(typed), c->typed));
-                at += canvas_put(canvas, area, row, at, 1, TINT_SELECTED, " ");
-                if (c->message[0])
-                        (void)canvas_put(canvas, area, row, at + 2, area.width - at - 3, TINT_BAD, c->message);
+                draw_entry(c, canvas, area, row);
         } else if (c->message[0] || c->trouble[0]) {
                 (void)canvas_put(canvas, area, row, 1, area.width - 2,
                                  c->trouble[0] || c->message_bad ? TINT_BAD : TINT_GOOD,

@@ -264,6 +264,20 @@ static void draw_trace(struct plot_picture *p, cairo_t *cr, const struct theme *
         cairo_set_dash(cr, NULL, 0, 0);
 }
 
+static void draw_bands(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
+{
+        double below[PLOT_COLUMNS] = { 0 };
+
+        for (size_t i = 0; i < p->chart->n_bands; i++) {
+                if (p->options->traces)
+                        draw_trace(p, cr, theme, i);
+                else if (p->options->bars)
+                        draw_bars(p, cr, theme, i, below);
+                else
+                        draw_area(p, cr, theme, i, below);
+        }
+}
+
 /* -------------------------------------------------------------------- lines */
 
 static void line_style(cairo_t *cr, const struct theme *theme, int line)
@@ -424,6 +438,15 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
 
 /* -------------------------------------------------------------------- title */
 
+static void compose_title(const struct plot_picture *p, char *out, size_t size)
+{
+        const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
+        size_t used = (size_t)snprintf(out, size, "%s", run && run->program ? run->program : p->t->name);
+
+        for (size_t i = 0; run && i < run->n_rts_options && used < size; i++)
+                used += (size_t)snprintf(out + used, size - used, "%s %s", i ? "" : " +RTS", run->rts_options[i]);
+}
+
 static void facts_of(const struct plot_picture *p, char *out, size_t size)
 {
         const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
@@ -450,15 +473,8 @@ static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *
 
         if (p->title)
                 (void)snprintf(text, sizeof(text), "%s", p->title);
-        else {
-                const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
-                size_t used =
-                        (size_t)snprintf(text, sizeof(text), "%s", run && run->program ? run->program : p->t->name);
-
-                for (size_t i = 0; run && i < run->n_rts_options && used < sizeof(text); i++)
-                        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "" : " +RTS",
-                                                 run->rts_options[i]);
-        }
+        else
+                compose_title(p, text, sizeof(text));
         facts[0] = '\0';
         if (!p->title)
                 facts_of(p, facts, sizeof(facts));
@@ -495,16 +511,7 @@ void plot_draw(struct plot_picture *p, cairo_t *cr)
         cairo_rectangle(cr, p->left, p->top, p->right - p->left, p->bottom - p->top);
         cairo_clip(cr);
         draw_grid(p, cr, theme);
-        double below[PLOT_COLUMNS] = { 0 };
-
-        for (size_t i = 0; i < p->chart->n_bands; i++) {
-                if (p->options->traces)
-                        draw_trace(p, cr, theme, i);
-                else if (p->options->bars)
-                        draw_bars(p, cr, theme, i, below);
-                else
-                        draw_area(p, cr, theme, i, below);
-        }
+        draw_bands(p, cr, theme);
         draw_lines(p, cr, theme);
         cairo_restore(cr);
         draw_axes(p, cr, theme);

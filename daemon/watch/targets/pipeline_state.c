@@ -163,6 +163,15 @@ static void record_end(struct pipeline *p)
         recording_outcome(p->recording, &end);
 }
 
+/* A recorded run may have been idle for long before it ended. */
+static uint64_t state_began_wall_ns(const struct pipeline *p)
+{
+        const struct run_end *end = &p->recorded_end;
+
+        return !p->live && end->state != RUN_END_UNKNOWN && end->ended_wall_ns ? end->ended_wall_ns
+                                                                               : pipeline_now_ns(p);
+}
+
 void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail)
 {
         const enum life_state before = p->life;
@@ -170,13 +179,8 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
         p->life = state;
         if (life_shown(state) == life_shown(before) && !strcmp(detail, p->detail))
                 return;
-        if (life_shown(state) != life_shown(before)) {
-                /* A recorded run may have been idle for long before it ended. */
-                const struct run_end *end = &p->recorded_end;
-                p->state_since_wall_ns = !p->live && end->state != RUN_END_UNKNOWN && end->ended_wall_ns
-                                                 ? end->ended_wall_ns
-                                                 : pipeline_now_ns(p);
-        }
+        if (life_shown(state) != life_shown(before))
+                p->state_since_wall_ns = state_began_wall_ns(p);
         if (detail != p->detail)
                 snprintf(p->detail, sizeof(p->detail), "%s", detail);
         if (p->live)

@@ -280,6 +280,24 @@ static uint64_t list_threads_behind(struct sampler *s, uint64_t now_ns)
         return !good ? 0 : now_ns + (rest_ns < LIST_NS ? LIST_NS : rest_ns < LIST_MOST_NS ? rest_ns : LIST_MOST_NS);
 }
 
+/* By errno. */
+static enum stopped report_unlisted(const struct sampler *s, struct error *error)
+{
+        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s%s", (long)s->pid,
+                        strerror(errno),
+                        errno == EMFILE ? "; `ulimit -Hn` must allow two descriptors for each of its threads" : "");
+        return STOPPED_NOT;
+}
+
+/* It may wait for who reads it, and is not to be before others meanwhile. */
+static void report_progress(struct sampler *s)
+{
+        set_priority(false);
+        stack_profile_sum(s->to);
+        s->how->report(s->how->ctx, s->to);
+        set_priority(true);
+}
+
 static enum stopped run_sampler(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
@@ -298,13 +316,7 @@ static enum stopped run_sampler(struct sampler *s, struct error *error)
                                 s->to->has_ended = errno == ENOENT || errno == ESRCH;
                                 if (s->to->has_ended)
                                         break;
-                                (void)error_set(error,
-                                                "the CPU time of the threads of process %ld cannot be read: %s%s",
-                                                (long)s->pid, strerror(errno),
-                                                errno == EMFILE ? "; `ulimit -Hn` must allow two descriptors for each "
-                                                                  "of its threads"
-                                                                : "");
-                                return STOPPED_NOT;
+                                return report_unlisted(s, error);
                         }
                         read_cpu(s);
                         read_counters(s);
@@ -314,11 +326,7 @@ static enum stopped run_sampler(struct sampler *s, struct error *error)
                         reading_ns = read_waiting(s);
                 if (s->how->report && now_ns >= report_ns) {
                         s->to->elapsed_ns = now_ns - begin_ns;
-                        set_priority(
-                                false); /* it may wait for who reads it, and is not to be before others meanwhile */
-                        stack_profile_sum(s->to);
-                        s->how->report(s->how->ctx, s->to);
-                        set_priority(true);
+                        report_progress(s);
                         report_ns = now_ns + REPORT_NS;
                 }
                 next_ns += stack_profile_delay_ns(&s->random, 1000000000u / s->how->hz);

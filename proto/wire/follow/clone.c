@@ -130,6 +130,18 @@ static void note_missed(struct clone *c, struct clone_target *t, Hw__Kind kind, 
         t->gap = *t->name != '\0'; /* the daemon's own topic is full state: the next message is enough */
 }
 
+/* A heartbeat has the newest sequence of the other topics: what has not come by now was lost. */
+static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
+{
+        for (size_t i = 0; i < state->n_heads; i++) {
+                const Hw__TopicHead *head = state->heads[i];
+
+                if ((unsigned)head->kind < CLONE_KINDS && (c->kinds >> (unsigned)head->kind & 1u) &&
+                    head->kind != HW__KIND__KIND_TARGET && head->sequence > t->newest[head->kind])
+                        note_missed(c, t, head->kind, head->sequence);
+        }
+}
+
 /* ------------------------------------------------------------------- events */
 
 static int deliver_update(struct clone *c, Hw__Update *update, size_t bytes)
@@ -259,13 +271,7 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
         if (kind == HW__KIND__KIND_TARGET && u->target_state->state == HW__TARGET__STATE__STATE_REMOVED) {
                 forget_target(c, t);
         } else if (kind == HW__KIND__KIND_TARGET) {
-                /* A heartbeat has the newest sequence of the other topics: what has not come by now was lost. */
-                for (size_t i = 0; i < u->target_state->n_heads; i++) {
-                        const Hw__TopicHead *head = u->target_state->heads[i];
-                        if ((unsigned)head->kind < CLONE_KINDS && (c->kinds >> (unsigned)head->kind & 1u) &&
-                            head->kind != HW__KIND__KIND_TARGET && head->sequence > t->newest[head->kind])
-                                note_missed(c, t, head->kind, head->sequence);
-                }
+                check_heads(c, t, u->target_state);
         } else if (kind == HW__KIND__KIND_DAEMON && !c->active) {
                 r = check_removed(c, u->daemon);
         }

@@ -245,6 +245,17 @@ static struct slot *slot_of(struct hw_requester *r, const struct line *line, con
         return s && &r->lines[s->line] == line ? s : NULL;
 }
 
+/* The daemon's rate limit refused the request: it is sent again later, like whatever else waits for this daemon. */
+static void resend_later(struct hw_requester *r, struct line *line, struct slot *s, uint64_t after_ns)
+{
+        const uint64_t until_ns = clock_mono_ns() + (after_ns < LIMIT_QUIET_NS ? after_ns : LIMIT_QUIET_NS);
+
+        if (until_ns > line->quiet_ns)
+                line->quiet_ns = until_ns;
+        s->refused = line->paced = true;
+        enqueue_slot(r, line, index_of(r, s));
+}
+
 static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *frame)
 {
         const char *reason;
@@ -255,23 +266,12 @@ static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *f
                 return;
         }
         struct slot *s = slot_of(r, line, reply);
-        if (s && reply->error && reply->what_case == HW__REPLY__WHAT_RETRY_AFTER_NS && !s->queued) {
-                /*
-                 * The daemon's rate limit refused the request: it is sent again later, like whatever else waits for
-                 * this daemon.
-                 */
-                const uint64_t until_ns =
-                        clock_mono_ns() +
-                        (reply->retry_after_ns < LIMIT_QUIET_NS ? reply->retry_after_ns : LIMIT_QUIET_NS);
-                if (until_ns > line->quiet_ns)
-                        line->quiet_ns = until_ns;
-                s->refused = line->paced = true;
-                enqueue_slot(r, line, index_of(r, s));
-        } else if (s && reply->more) {
+        if (s && reply->error && reply->what_case == HW__REPLY__WHAT_RETRY_AFTER_NS && !s->queued)
+                resend_later(r, line, s, reply->retry_after_ns);
+        else if (s && reply->more)
                 s->handler(s->ctx, HW_REPLY_PART, reply);
-        } else if (s) {
+        else if (s)
                 finish_slot(r, s, HW_REPLY_LAST, reply);
-        }
         hw_reply_unref(reply);
 }
 
