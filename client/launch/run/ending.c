@@ -234,7 +234,7 @@ static void print_recorded(struct program_run *r, const Hw__Recording *recording
 }
 
 /* What rose to the end or grows outside of the heap; else live data. */
-static Hw__Series told_series(const struct world_target *t)
+static Hw__Series find_told_series(const struct world_target *t)
 {
         const Hw__Trends *s = t ? t->trend_state : NULL;
 
@@ -256,7 +256,7 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
         }
         notices_print(&r->notices, "%s", line);
         const struct world_target *t = world ? world_find(world, r->target) : NULL;
-        const Hw__Series series = told_series(t);
+        const Hw__Series series = find_told_series(t);
         const Hw__Trend *trend = t ? t->trends[series] : NULL;
         if (trend && trend->sentence) {
                 run_verdict_text(verdict, sizeof(verdict), trend);

@@ -151,7 +151,7 @@ static bool waits_in_poll(void)
 }
 
 /* In place of the page in which the first thread waits, one that is never filled. */
-static void *take_page_away(void *ctx)
+static void *withhold_page(void *ctx)
 {
         struct uffdio_register r = { .range = { (uintptr_t)poll_page, (uint64_t)sysconf(_SC_PAGESIZE) },
                                      .mode = UFFDIO_REGISTER_MODE_MISSING };
@@ -176,7 +176,7 @@ static int hold_readers(void)
                 return 2;
         memcpy(poll_page, poll_code, sizeof(poll_code));
         memcpy(&wait_there, &poll_page, sizeof(poll_page));
-        if (pthread_create(&other, NULL, take_page_away, NULL) != 0)
+        if (pthread_create(&other, NULL, withhold_page, NULL) != 0)
                 return 2;
         return (int)wait_there(NULL, 0, -1);
 }

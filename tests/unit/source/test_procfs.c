@@ -606,7 +606,7 @@ static void this_very_process(void **state)
         assert_int_equal(procfs_sample("", (uint32_t)child, &s), -ESRCH);
 }
 
-static void *say_and_stay(void *ctx)
+static void *report_and_wait(void *ctx)
 {
         const int *ready = ctx;
 
@@ -627,7 +627,7 @@ static void one_whose_first_thread_has_ended(void **state)
         const pid_t child = fork();
         if (child == 0) {
                 pthread_t other;
-                if (pthread_create(&other, NULL, say_and_stay, &ready[1]) != 0)
+                if (pthread_create(&other, NULL, report_and_wait, &ready[1]) != 0)
                         _exit(1);
                 pthread_exit(NULL);
         }
