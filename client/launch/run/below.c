@@ -41,11 +41,12 @@ static bool has_our_environment(pid_t pid)
  * Why the agent, of which there is no sign, is not in a GHC-compiled program; OBSTACLE_NONE: it soon may be. Once the
  * runtime has begun, with a thread that ticks, the agent has begun before, or does not.
  */
-static enum obstacle obstacle_below(pid_t pid, const char *name, const struct agent_fit *fit, bool skips)
+static enum obstacle obstacle_below(const struct below *b, pid_t pid, const char *name, const struct agent_fit *fit,
+                                    bool skips)
 {
         uint64_t threads;
 
-        if (fit->obstacle != OBSTACLE_NONE)
+        if (fit->obstacle != OBSTACLE_NONE && pid != b->planned)
                 return fit->obstacle;
         if (skips && inside_skips(name))
                 return OBSTACLE_SKIPPED;
@@ -67,7 +68,7 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         if (process_file_read(pid, "cmdline", &first, sizeof(first)) == 0)
                 return; /* next time */
         (void)hw_terminal_text(name, sizeof(name), file);
-        const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
+        const enum obstacle obstacle = obstacle_below(b, pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))
                 return;
         b->pid = pid;

@@ -575,6 +575,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                 r = start_program(&s);
         if (r == 0) {
                 s.result.program = s.program;
+                s.result.below.planned = run->inside.wrapper ? 0 : s.program;
                 run_life_started(run->life, s.program);
                 hung_init(&s.hung, s.program);
                 if (!run->from_inside && process_uri(s.program, s.process))

@@ -26,6 +26,7 @@ struct below {
         enum obstacle obstacle;
         uint64_t next_ms; /* when to search again, ever more rarely: each time all their files are read */
         unsigned pause_ms;
+        pid_t planned; /* given what the agent needs before it started, stripped or not; 0: a wrapper, which is not */
 };
 
 /*
