@@ -385,7 +385,8 @@ struct model_sink tracker_sink(struct tracker *t)
 
 static bool is_due(const struct tracker *t, const struct published *published, unsigned word, unsigned minutes)
 {
-        uint64_t gap = minutes * t->config.trend.resolution_ns;
+        const uint64_t gap_ns = minutes * t->config.trend.resolution_ns,
+                       whole_ns = gap_ns > NS_PER_S ? gap_ns : NS_PER_S;
 
         if (published->ever && word != published->word)
                 return true;
@@ -393,14 +394,20 @@ static bool is_due(const struct tracker *t, const struct published *published, u
                 return true; /* the final verdict is as of the run's end, whenever the previous one was */
         if (!published->fresh)
                 return false;
-        return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > NS_PER_S ? gap : NS_PER_S);
+        /* as soon as the minute is closed: who asks then is told the same as who follows */
+        return !published->ever || t->ended || t->watermark_ns / whole_ns != published->at_ns / whole_ns;
 }
 
-static bool mark_published(struct tracker *t, struct published *published, unsigned word, unsigned minutes)
+/* `trend` may be NULL. A sample of a minute that is still open changes the verdict once more, when it is closed. */
+static bool mark_published(struct tracker *t, struct published *published, const struct trend *trend, unsigned word,
+                           unsigned minutes)
 {
         if (!is_due(t, published, word, minutes))
                 return false;
-        *published = (struct published){ .at_ns = t->watermark_ns, .word = word, .ever = true };
+        *published = (struct published){ .at_ns = t->watermark_ns,
+                                         .word = word,
+                                         .ever = true,
+                                         .fresh = !t->ended && trend && trend_has_open(trend) };
         return true;
 }
 
@@ -415,7 +422,7 @@ uint32_t tracker_collect_due(struct tracker *t, struct subject *subjects, uint32
                 const struct subject subject = subject_series((enum series_id)i);
                 const enum trend_verdict now = s && s->trend ? s->trend->verdict.now : TREND_UNKNOWN;
 
-                if (s && mark_published(t, &s->published, tracker_word(&rising, subject, now), 1))
+                if (s && mark_published(t, &s->published, s->trend, tracker_word(&rising, subject, now), 1))
                         subjects[n++] = subject;
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
@@ -424,8 +431,8 @@ uint32_t tracker_collect_due(struct tracker *t, struct subject *subjects, uint32
                         continue;
                 const enum trend_verdict now = s->trend.verdict.now;
                 const unsigned word = tracker_word(&rising, subject_band(i + 1), now);
-                s->published.fresh = s->published_censuses != t->censuses;
-                if (!mark_published(t, &s->published, word, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                s->published.fresh |= s->published_censuses != t->censuses;
+                if (!mark_published(t, &s->published, &s->trend, word, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
                         continue;
                 s->published_censuses = t->censuses;
                 subjects[n++] = subject_band(i + 1);

@@ -68,7 +68,7 @@ struct published {
         uint64_t at_ns; /* W then */
         uint32_t word;
         bool ever;
-        bool fresh; /* a sample came since */
+        bool fresh; /* a sample came since, or its minute was still open */
 };
 
 struct series_state {

@@ -440,17 +440,22 @@ static void close_minute(struct trend *t)
         judge_minute(t, floor);
 }
 
+bool trend_has_open(const struct trend *t)
+{
+        for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
+                if (t->open[i].n > 0)
+                        return true;
+        return false;
+}
+
 /* How many minutes can pass without a window changing: no samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
         uint64_t most = rare_lasts(&t->windows, &t->rare, &t->ladder) - 1; /* the minute that ends it is no quiet one */
         unsigned levels;
 
-        if (is_early(t) || t->n_waiting > 0)
+        if (is_early(t) || t->n_waiting > 0 || trend_has_open(t))
                 return 0; /* the newest buckets decide, too */
-        for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
-                if (t->open[i].n > 0)
-                        return 0;
         levels = ladder_empty_levels(&t->ladder);
         while (levels > 0 && !windows_silent(&t->windows, levels))
                 levels--;

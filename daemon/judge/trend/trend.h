@@ -172,6 +172,9 @@ uint64_t trend_watermark(const struct trend *t, uint64_t time_ns);
 /* Minutes closed since the run began: it changes when there may be a new answer. */
 uint64_t trend_closed_minutes(const struct trend *t);
 
+/* Whether a minute that is not closed yet has samples, with which there will be a new answer. */
+bool trend_has_open(const struct trend *t);
+
 /* What the answer is based on. */
 enum trend_basis {
         TREND_BASIS_NONE,  /* no window has enough points, or none shows a rise although the verdict is still growth */

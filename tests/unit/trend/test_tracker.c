@@ -1006,9 +1006,18 @@ static void test_due(void **state)
         live(&r, 21 * SECOND, MIB);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
         assert_true(tracker_watermark_ns(r.t) < 21 * SECOND);
+        block(&r, 0, 21 * SECOND, 21 * SECOND + SECOND / 2);
+        block(&r, 0, 21 * SECOND + SECOND / 2, 23 * SECOND); /* the second of the newest sample is still open ... */
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
+        block(&r, 0, 23 * SECOND, 25 * SECOND);
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 1); /* ... and is closed, with another verdict */
+        block(&r, 0, 25 * SECOND, 25 * SECOND);
+        assert_int_equal(tracker_watermark_ns(r.t), 25 * SECOND);
+        assert_int_equal(tracker_collect_due(r.t, s, 4), 0); /* nothing has come since */
+        live(&r, 26 * SECOND, MIB);
         end(&r);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1); /* the last tick is at the end ... */
-        assert_int_equal(tracker_watermark_ns(r.t), 21 * SECOND);
+        assert_int_equal(tracker_watermark_ns(r.t), 26 * SECOND);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 0); /* ... and comes once */
         while (tracker_next(r.t, &at, &one))
                 n++;
