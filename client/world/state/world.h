@@ -162,8 +162,9 @@ bool world_is_alive(const struct world_target *t);
 
 /*
  * The newest moment of its run of which something is known, as event time: the now of every age that a face shows.
- * While its process is there, that of its daemon's newest message, by the daemon's clock; else of its newest event, of
- * its process, which is sampled while no event comes, and of its end, where the program's parent has told it at once.
+ * While its process is there, that of its daemon's newest message, by the daemon's clock, or the one up to which its
+ * daemon has judged a rise, whose sentence has ages, too; else of its newest event, of its process, which is sampled
+ * while no event comes, and of its end, where the program's parent has told it at once.
  */
 uint64_t world_known_until_ns(const struct world_target *t);
 

@@ -20,6 +20,9 @@
 /* From the end of a program until its parent has told the daemon, unless that was away. */
 #define TOLD_NS (5 * NS_PER_S)
 
+/* A judgement is as of the newest second that all events have passed; an older one is of a log that stands. */
+#define JUDGED_LATE_NS (5 * NS_PER_S)
+
 /* ------------------------------------------------------------------- notes */
 
 static struct world_note *copy_note(const Hw__Note *from)
@@ -148,9 +151,12 @@ uint64_t world_known_until_ns(const struct world_target *t)
         if (!run || !run->has_start_wall_ns)
                 return t->event_time_ns;
         if (world_is_alive(t)) {
-                const uint64_t now_ns = sub_sat(t->published_wall_ns, run->start_wall_ns);
+                const uint64_t message_ns = sub_sat(t->published_wall_ns, run->start_wall_ns);
+                const uint64_t now_ns = message_ns > t->event_time_ns ? message_ns : t->event_time_ns;
+                const Hw__EarlyWarning *early = t->trend_state ? t->trend_state->early : NULL;
+                const uint64_t judged_ns = early && early->has_as_of_ns ? early->as_of_ns : now_ns;
 
-                return now_ns > t->event_time_ns ? now_ns : t->event_time_ns;
+                return sub_sat(now_ns, judged_ns) < JUDGED_LATE_NS ? judged_ns : now_ns;
         }
         const bool sampled = p && p->has_sampled_wall_ns;
         const uint64_t sampled_ns = sampled ? sub_sat(p->sampled_wall_ns, run->start_wall_ns) : 0;

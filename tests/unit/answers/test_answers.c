@@ -615,6 +615,12 @@ static void an_old_number_has_its_age(void **state)
         m.run.start_wall_ns = 1000 * SECOND;
         m.t.published_wall_ns = 1010 * SECOND + m.t.event_time_ns;
         assert_true(live_is_old(&m.t, &age_ns) && age_ns == 12 * SECOND);
+        m.early.has_as_of_ns = 1; /* the sentence of the rise has an age, too: both are of one moment */
+        m.early.as_of_ns = m.t.event_time_ns - SECOND;
+        assert_true(live_is_old(&m.t, &age_ns) && age_ns == 12 * SECOND); /* that was long ago */
+        m.t.published_wall_ns = 1002 * SECOND + m.t.event_time_ns;
+        m.early.rate = 20 * MIB;
+        assert_true(live_is_old(&m.t, &age_ns) && age_ns == SECOND);
 }
 
 /* Threads that pile up are what grows, whatever bands and live data say so far, but for a verdict that counts them. */
