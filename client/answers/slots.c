@@ -240,6 +240,20 @@ static bool gained_since_onset(const Hw__EarlyWarning *risen)
         return !b->has_span_ns || sub_sat(risen->census_time_ns, b->span_ns) <= risen->onset_to_ns;
 }
 
+/* So much since that census that what its bands hold is not what they hold by now. */
+static bool has_risen_further(const Hw__EarlyWarning *risen)
+{
+        const uint64_t age_ns = sub_sat(risen->level_time_ns, risen->census_time_ns);
+
+        return risen->has_level_time_ns && risen->has_census_time_ns && age_ns > 0 &&
+               number_is_old(age_ns, risen->level_bytes, risen->rate);
+}
+
+static bool append_age(struct phrase *s, const struct evidence *e, uint64_t time_ns)
+{
+        return append_ns(s, sub_sat(world_known_until_ns(e->t), time_ns));
+}
+
 /* What gained most, while live data grows and censuses are too few to judge bands; NULL: it is not said. */
 static const struct world_band *gained_most(const struct evidence *e)
 {
