@@ -402,8 +402,8 @@ static bool append_pause_shares(struct phrase *s, const struct evidence *e)
 
 static bool append_pauses(struct phrase *s, const struct evidence *e)
 {
-        static const char *const texts[] = { "{pause_shares}", "the longest {longest_pause}",
-                                             "in all {all_pauses}, {watch_pauses}" };
+        static const char *const texts[] = { "{pause_shares}", "in all {all_pauses}, {watch_pauses}",
+                                             "the longest[{if_watch_paused} of its own] {longest_pause}" };
 
         (void)e;
         return APPEND_LIST(s, "; ", texts);
