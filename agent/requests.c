@@ -40,8 +40,8 @@ bool requests_forbid_census(const struct census_budget *b, struct error *ret)
         if (b->ended_ns > 0)
                 error_set(
                         ret,
-                        "one paused the program for %.3g ms, expected were %.3g ms: none with a pause is made in this "
-                        "run, unless `max-pause` is requested again",
+                        "one paused the program for %.3g ms where %.3g ms were expected; the request max-pause allows "
+                        "them again",
                         (double)b->ended_ns / 1e6, (double)b->expected_ns / 1e6);
         else if (budget_predict(b, &cost))
                 error_set(ret, "it would pause the program about %.3g ms, --max-pause is %.3g ms", (double)cost / 1e6,

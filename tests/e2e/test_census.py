@@ -117,7 +117,7 @@ def test_max_pause_forbids_longer_censuses_and_each_face_says_so(daemon, held):
     with run(daemon, held, 20, "--max-pause", "100us"):
         refused = client("ctl", "census", "p", env={"HEAPWATCH_DIR": str(daemon.directory)})
         assert refused.returncode == 1 and b"it would pause the program" in refused.stderr, refused.stderr
-        words = r"no (census|further one): it would pause the program about [0-9.]+ ms, --max-pause is 0.1 ms"
+        words = r"no (census|more with a pause): it would pause the program about [0-9.]+ ms, --max-pause is 0.1 ms"
         wait_for(lambda: re.search(words, ask(daemon, "trend", "p")), "the reason")
         for face in (("summary", "p"), ("top", "--once", "--view", "bands", "p"), ("post-mortem", "p")):
             assert re.search(words, ask(daemon, *face)), face

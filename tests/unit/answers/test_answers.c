@@ -1706,8 +1706,8 @@ static void the_age_of_the_last_census(void **state)
         m.heap_state.live_bytes = 20 * MIB;
         m.run.no_census = (char *)"it would pause the program about 180 ms, --max-pause is 50 ms";
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now; the bands are older; no further "
-                    "one: it would pause the program about 180 ms, --max-pause is 50 ms");
+                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now; the bands are older; no more "
+                    "with a pause: it would pause the program about 180 ms, --max-pause is 50 ms");
         m.t.census = NULL;
         sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
         m.run.no_census = NULL;
