@@ -397,7 +397,7 @@ static void rises(void **state)
         says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; not confirmed yet");
         r.as_of_ns += 20 * SECOND; /* no measurement since: the rise lasts to the last one */
         says(sentence_early(out, sizeof(out), &r),
-             ROSE_19_S "; measured 20.0 s ago, about 396 MiB now; not confirmed yet");
+             ROSE_19_S "; measured 20.0 s ago, about 396 MiB now if it went on; not confirmed yet");
         assert_string_equal(key, "rise");
         r.as_of_ns = r.level_time_ns;
         r.level_bytes *= 4;
