@@ -141,6 +141,16 @@ char *answers_sync_text(char *out, size_t size, const struct world_target *t)
                          " of the run", NULL);
 }
 
+const char *answers_no_scheduler(const struct world_target *t)
+{
+        char none[1];
+        struct evidence e;
+
+        evidence_of(&e, t, true);
+        struct phrase s = phrase_of(none, sizeof(none), &e);
+        return sentences_no_scheduler(&s)->text;
+}
+
 /* ------------------------------------------------------------------- whole */
 
 /*

@@ -87,6 +87,9 @@ bool answers_census_share(const struct world_target *t, double *ret);
 #define SYNC_TEXT 128
 char *answers_sync_text(char *out, size_t size, const struct world_target *t);
 
+/* Why there is nothing of its threads and capabilities: "not known from outside; ...". */
+const char *answers_no_scheduler(const struct world_target *t);
+
 /* Answers from what is known of `t`. `live`: a daemon follows it; false: a finished log. Cannot fail. */
 void answers_of(struct answers *ret, const struct world_target *t, bool live);
 

@@ -147,6 +147,8 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
 
                 json_member_text(j, "noCensus", census_absence(text, sizeof(text), t, live));
         }
+        if (whole && !t->sched)
+                json_member_text(j, "noScheduler", answers_no_scheduler(t));
         if (whole && account_end(t) == END_BADLY) {
                 struct account account;
 

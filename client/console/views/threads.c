@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/threads.c - what threads wait for (W), why they stop, sparks, and how each capability is used. */
 #include "client/console/views/views.h"
+#include "client/answers/answers.h"
+#include "client/answers/census.h"
 #include "proto/base/array.h"
 
 static double elapsed_ns(const struct scene *s)
@@ -72,11 +74,10 @@ static const struct column capability_columns[] = {
 
 static const char *why_no_events(const struct scene *s)
 {
-        if (s->target && world_from_outside(s->target))
-                return UNKNOWN_TEXT
-                        "  not known from outside: why the agent is not in it (it is stripped, ...), "
-                        "`heapwatch doctor PROGRAM` says";
-        return UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls";
+        static char line[CENSUS_LINE];
+
+        (void)snprintf(line, sizeof(line), UNKNOWN_TEXT "  %s", s->target ? answers_no_scheduler(s->target) : "");
+        return line;
 }
 
 static void capability_rows(const struct console *c, struct table *t)

@@ -44,9 +44,9 @@ function drawUse(cell: HTMLElement, u: Use): void {
 export function threads(app: App): Page {
     const heading = title("Threads"), groups = new GroupSection(app), figures = new Facts("figures"), sparks = new Facts();
     const stops = new Table<Stop>({ id: "stops", title: "Stops", columns: STOPS, key: (s) => s.reason ?? "", route: app.route, sort: "-count",
-        empty: "No scheduler events: they need -eventlog (before GHC 9.4) and +RTS -l or -ls." });
+        empty: UNKNOWN });
     const uses = new Table<Use>({ id: "capabilities", title: "Capabilities", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
-        empty: "No scheduler events: they need -eventlog (before GHC 9.4) and +RTS -l or -ls." });
+        empty: UNKNOWN });
     const labels = new Table<Note>({ id: "thread-labels", title: "Thread labels", route: app.route, sort: "-time", key: (n) => String(n.number), height: 320,
         empty: "No thread was labelled.", columns: [
             { id: "time", title: "Time", width: "110px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
@@ -68,8 +68,8 @@ export function threads(app: App): Page {
             number(t, "thread_migrations", "moved between capabilities"), number(t, "thread_wakeups", "woken"),
         ]);
         const all = (s?.stops ?? []).reduce((n, x) => n + (num(x.count) ?? 0), 0);
-        stops.show((s?.stops ?? []).map((x) => ({ ...x, all })));
-        uses.show((s?.capabilities ?? []).map((c) => ({ ...c, elapsed: t.eventTime })));
+        stops.show((s?.stops ?? []).map((x) => ({ ...x, all })), "", t.answers?.noScheduler);
+        uses.show((s?.capabilities ?? []).map((c) => ({ ...c, elapsed: t.eventTime })), "", t.answers?.noScheduler);
         sparks.show([
             number(t, "sparks_created", "created"), number(t, "sparks_converted", "run by an idle capability"),
             number(t, "sparks_fizzled", "evaluated before (fizzled)"), number(t, "sparks_dud", "dud"), number(t, "sparks_overflowed", "overflowed"),

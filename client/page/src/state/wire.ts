@@ -32,6 +32,7 @@ export interface Answers {
     daemon?: number; target?: string; run?: number; eventTimeNs?: U64; knownUntilNs?: U64; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; liveAgeNs?: U64; band?: number;
     culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; commands?: number; postMortem?: AccountRow[];
     noCensus?: string; // why there is none
+    noScheduler?: string; // why there is nothing of threads and capabilities
     numbers?: Record<string, [number, string]>; // those of the table of facts that are known, each with its text
     limit?: [number, string, string]; // bytes, their text, what sets it
 }

@@ -92,7 +92,7 @@ export class Table<R> {
         return { column: this.o.columns.find((c) => c.id === id) ?? this.o.columns[0]!, down: text.startsWith("-") };
     }
 
-    show(rows: R[], summary = ""): void {
+    show(rows: R[], summary = "", empty = this.o.empty): void {
         const { column, down } = this.order;
         this.rows = sorted(rows, column, down);
         this.unit = rateUnit(...greatest(rows, this.o.columns));
@@ -103,7 +103,7 @@ export class Table<R> {
         setText(this.summary, summary);
         this.nothing.hidden = rows.length > 0;
         this.scroller.hidden = this.tools.hidden = !rows.length;
-        setText(this.nothing, this.o.empty);
+        setText(this.nothing, empty);
         const full = (this.rows.length + 1) * this.rowHeight + 6;
         const height = `${Math.min(full, this.o.height ?? 12 * this.rowHeight)}px`;
         if (this.scroller.style.height !== height) {
