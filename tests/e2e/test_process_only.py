@@ -61,7 +61,7 @@ def test_what_is_known_of_a_process_alone(directory):
         assert not heap.HasField("live_bytes") and not heap.HasField("heap_size_bytes") and not heap.HasField("allocated_bytes")
         assert "census" not in found
         assert [a.code for a in daemon.health("x").advice] == [17]
-        assert "process alone" in daemon.target("x").detail
+        assert "only its process" in daemon.target("x").detail
         program.stdin.close()
         t = daemon.wait_state("x", "ENDED")
         assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail and not t.HasField("exit_status")
@@ -78,7 +78,7 @@ def test_its_memory_is_judged(directory):
         assert request(daemon, "add", f"x=pid:{program.pid}").returncode == 0
         alert = wait_for(lambda: [a for u in daemon.snapshot("x").get("alerts", []) for a in u.alerts.alerts
                                   if a.rule == "resident-growth" and a.state == pb.Alert.STATE_FIRING], "the alert")[0]
-        assert "x grows by" in alert.sentence and "process alone" in alert.sentence
+        assert "x grows by" in alert.sentence and "only its process" in alert.sentence
         state = daemon.snapshot("x")["trends"][-1].trends
         assert state.growth.rss >= pb.VERDICT_GROWING and not state.growth.HasField("live")
         assert state.growth.where == pb.Growth.WHERE_UNKNOWN and state.growth.sentence.startswith("resident memory grows by")
@@ -218,7 +218,7 @@ def test_run_watches_from_outside_and_knows_its_end(directory, programs):
 
 def test_no_face_shows_what_is_not_known(directory):
     """Neither a 0 nor "ok" for the heap of a process alone: it is said to be not known, with what would help."""
-    alone = "process alone is watched"
+    alone = "only its process is watched"
     with Daemon(directory) as daemon, running(*WAITS, stdin=subprocess.PIPE) as program:
         assert heapwatch(daemon, "attach", "--process-only", program.pid, "--name", "x").returncode == 0
         wait_for(lambda: process(daemon, "x"), "a sample of it")
@@ -226,7 +226,7 @@ def test_no_face_shows_what_is_not_known(directory):
         assert screen.count("has no log") >= 2 and "+RTS" not in screen and "no collection seen yet" not in screen, screen
         assert "Only the program's process is watched" in screen
         told = heapwatch(daemon, "summary", "x").stdout
-        assert f"Log: none, its {alone}" in told and "0 events" not in told
+        assert f"Log: none, {alone}" in told and "0 events" not in told
         assert "resident memory (RSS), of which" in told and "not known separately" in told and "maximum residency" not in told
         told = heapwatch(daemon, "post-mortem", "x").stdout
         assert "has no log" in told and "+RTS" not in told, told
@@ -244,7 +244,7 @@ def test_a_rise_is_of_resident_memory(directory):
                 return (screen, heapwatch(daemon, "trend", "x").stdout, heapwatch(daemon, "alerts").stdout) if word in screen else None
             told = wait_for(faces, word)
             assert re.search(r"^ where  In resident memory; where in it is not known: RSS ", told[0], re.M), told[0]
-            assert re.search(r"^ grows  Not known: the program has no log, its process alone is watched$", told[0], re.M), told[0]
+            assert re.search(r"^ grows  Not known: the program has no log, only its process is watched$", told[0], re.M), told[0]
             for face in told:
                 assert "Haskell heap" not in face and "foreign memory" not in face, face
         early = re.search(r"resident memory has risen for ", told[1])

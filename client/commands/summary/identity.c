@@ -183,7 +183,7 @@ void stream_text(FILE *to, const struct summary *s)
         char safe[TEXT];
 
         if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
-                (void)fputs("\n  Log: none, its process alone is watched\n", to);
+                (void)fputs("\n  Log: none, only its process is watched\n", to);
         else
                 print_log(to, h);
         print_losses(to, h);

@@ -86,7 +86,7 @@ static void draw_share(struct canvas *c, struct area area, const struct world_ta
 void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         const char *none = scene_process_only(t) ? UNKNOWN_TEXT
-                                   "  not known: the program has no log, its process alone is watched"
+                                   "  not known: the program has no log, only its process is watched"
                            : scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen"
                                               : UNKNOWN_TEXT "  no collection seen yet";
 

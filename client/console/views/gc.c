@@ -101,7 +101,7 @@ static void fill_rows(const struct console *c, struct table *t)
 static const char *why_empty(const struct scene *s)
 {
         if (s->target && scene_process_only(s->target))
-                return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
+                return UNKNOWN_TEXT "  not known: the program has no log, only its process is watched";
         return UNKNOWN_TEXT "  no collection seen yet";
 }
 

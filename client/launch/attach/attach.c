@@ -45,7 +45,7 @@ struct process_wish {
 static void print_watched(pid_t pid, const char *program, const char *target, const struct process_wish *wish,
                           bool from_outside, const char *why_not)
 {
-        printf(from_outside ? "watching %s, process %ld, from outside" : "watching the process alone of %s, %ld",
+        printf(from_outside ? "watching %s, process %ld, from outside" : "watching only the process of %s, %ld",
                program, (long)pid);
         if (wish->obstacle != OBSTACLE_NONE)
                 printf(", because %s", wish->reason ? wish->reason : obstacle_reason(wish->obstacle));
@@ -376,7 +376,7 @@ static int fail_but_process(const struct request *q, struct error *error)
                 (void)error_set(error, "%s; it can be watched from outside: heapwatch attach --outside %d", why.text,
                                 (int)pid);
         else
-                (void)error_set(error, "%s; its process alone can be watched: heapwatch attach --process-only %d",
+                (void)error_set(error, "%s; only its process can be watched: heapwatch attach --process-only %d",
                                 why.text, (int)pid);
         return report_failure(&command_attach, q->program, error);
 }
@@ -564,7 +564,7 @@ const struct command command_attach = {
                  "x86-64, is watched from outside: its memory is read "
                  "while it runs, for live data, heap size "
                  "and "
-                 "bands (docs/INSIDE.md). Where that cannot be either, its process alone is watched: memory, faults, "
+                 "bands (docs/INSIDE.md). Where that cannot be either, only its process is watched: memory, faults, "
                  "processor time and limits are known, its heap is not.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program continues as it was.",

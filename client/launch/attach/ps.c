@@ -54,7 +54,7 @@ static void attach_text(char *out, size_t size, const struct listing *l, const s
         else if (p->agent)
                 (void)snprintf(out, size, "the agent is in it%s", stopped);
         else if (p->why.text[0])
-                (void)snprintf(out, size, "%s: %s", missing ? "its process alone" : "from outside",
+                (void)snprintf(out, size, "%s: %s", missing ? "only its process" : "from outside",
                                p->obstacle == OBSTACLE_STRIPPED && !missing ? "it is stripped" : p->why.text);
         else
                 (void)snprintf(out, size, "%s", missing ? missing : "yes");

@@ -319,7 +319,7 @@ const struct command command_run = {
                 "signatures of GHC's libraries, which needs up to some seconds before it starts. A program that cannot "
                 "be watched so, such as a stripped one of another build of GHC, is watched from outside: live data, "
                 "heap size, allocation and bands are read from its memory "
-                "(docs/INSIDE.md). Where that cannot be either, its process alone is: memory, faults, processor time "
+                "(docs/INSIDE.md). Where that cannot be either, only its process is: memory, faults, processor time "
                 "and limits are "
                 "known, its heap is not. One sentence says which and why.",
         .options = options,

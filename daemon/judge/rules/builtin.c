@@ -79,7 +79,7 @@ const char *const builtin_rules[] = {
         LINE "expr: growing(rss) and process_only\n"
         LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} grows[[ by {{slope}}]]; of what, its process alone does not show'\n"
+        NOTES "'{{target}} grows[[ by {{slope}}]]; what grows in it is not known: only its process is watched'\n"
         LINE "  onset: '[[growth began {{onset}}]]'\n"
         LINE "  verdict: '{{verdict}}'\n"
         LINE "  where: '{{where}}'\n"

@@ -90,7 +90,7 @@ static const struct series_word series_words[] = {
         { "crashed", RULE_CRASHED, BOOLEAN, T, "the last run crashed" },
         { "failed", RULE_FAILED, BOOLEAN, T, "the last run failed" },
         { "gc_events_missing", RULE_GC_EVENTS_MISSING, BOOLEAN, 0, "collections are not in the log" },
-        { "process_only", RULE_PROCESS_ONLY, BOOLEAN, 0, "its process alone is watched" },
+        { "process_only", RULE_PROCESS_ONLY, BOOLEAN, 0, "only its process is watched" },
         { "recording_paused", RULE_RECORDING_PAUSED, BOOLEAN, T, "its recording is paused" },
         { "recording_paused_first", RULE_RECORDING_PAUSED_FIRST, BOOLEAN, T,
           "its recording is paused, the first to be" },

@@ -11,7 +11,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 
-#define NOT_KNOWN "its process alone is watched: live data, bands and collections are not known"
+#define NOT_KNOWN "only its process is watched: live data, bands and collections are not known"
 
 void pipeline_process_found(struct pipeline *p, const struct process_identity *process)
 {
