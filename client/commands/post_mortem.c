@@ -179,7 +179,7 @@ static int print_target(const struct request *r, const struct world_target *t, b
 
                 (void)fprintf(stdout, "%s, run %u: ", t->name, t->run);
                 print_row(stdout, t, &a.rows[0]);
-                if (a.end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
+                if (a.end != END_RUNS && !a.rows[0].says.has_time && t->target && t->target->has_state_since_wall_ns)
                         (void)fprintf(stdout, "  %-7s %s\n", "date",
                                       hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
                 for (size_t i = 1; i < a.n; i++) {

@@ -1584,5 +1584,5 @@ def test_the_demonstration(directory):
     frames = re.findall(r"<title>(.+): [\d.]+ %, .*, (\d+) samples?</title>", (CLIENT.parent / "demo/inside/sessions.svg").read_text())
     assert frames[0] == ("(all)", samples) and any(name.startswith("Main (local, before ") for name, _ in frames), frames
     assert "(core file of process " in of_service or "kernel.core_pattern" in of_service, of_service
-    assert "run 1: ended badly" in of_service.rpartition("$ heapwatch post-mortem")[2], of_service
+    assert "run 1: ended with status" in of_service.rpartition("$ heapwatch post-mortem")[2], of_service
     assert not list(directory.iterdir())

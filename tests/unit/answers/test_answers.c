@@ -842,9 +842,11 @@ static void an_end_before_any_event_has_no_time(void **state)
         (void)state;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.has_exit_signal = 1;
+        m.state.exit_signal = 9;
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         account_of(&account, &m.t, true);
-        assert_string_equal(account.rows[0].says.text, "ended badly: killed by signal 9 (SIGKILL), at ");
+        assert_string_equal(account.rows[0].says.text, "killed by signal 9 (SIGKILL), at ");
         assert_true(account.rows[0].says.has_time);
         m.t.event_time_ns = 0;
         m.t.census = NULL;
@@ -852,8 +854,7 @@ static void an_end_before_any_event_has_no_time(void **state)
         a = asked(&m);
         says(&a, QUESTION_GROWS, "Not known: nothing of it was read");
         account_of(&account, &m.t, true);
-        assert_string_equal(account.rows[0].says.text,
-                            "ended badly: killed by signal 9 (SIGKILL), before anything was read of it");
+        assert_string_equal(account.rows[0].says.text, "killed by signal 9 (SIGKILL), before anything was read of it");
         assert_false(account.rows[0].says.has_time);
 }
 
@@ -1073,8 +1074,8 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         a = asked(&m);
         says(&a, QUESTION_GROWS, "At the census 55.0 s before the end: ARR_WORDS with 40.0 MiB");
         says(&a, QUESTION_GROWS, "of the rise up to then");
-        m.heap_state.live_bytes = 42 * MIB;
         m.early.n_bands = 0;
+        m.heap_state.live_bytes = 42 * MIB;
         says(&a, QUESTION_NEXT, "Before it runs again: ");
 
         /* a service that was stopped; one that has ended by itself had its reasons */
