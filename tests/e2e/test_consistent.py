@@ -615,10 +615,20 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         wait_for(lambda: daemon.snapshot("orders").get("heap") and daemon.snapshot("orders")["heap"][0].heap.live_bytes > 180 * MIB, "the log")
         before = words_of("orders", env, web, "96.0 %")
         assert "96.0 %" in before["top"] and "wait for the verdict" not in before["top"].lower()
+        log.live(64 << 10, at_ns=29 * S + 500)      # of the runtime's shutdown
         log.end()
         daemon.ask(pb.Request(end_target=pb.EndTargetRequest(name="orders", exit_status=251)))
         wait_for(lambda: (t := daemon.target("orders")) and t.exit_status == 251, "the end")
         said = words_of("orders", env, web, "Its limit was reached")
+        if profiled:
+            browser = web_browser.Browser()
+            try:
+                with browser.tab() as tab:
+                    tab.go(f"{web.url}#/heap?target=orders&range=all").chart("heap")
+                    tab.until("/live data\\s+192.MiB/.test(document.querySelector('[data-chart=heap] .legend').innerText)")
+                    tab.until("/changed by \\+190.MiB/.test(document.querySelector('main').innerText)", timeout=20000)
+            finally:
+                browser.close()
         kept = []       # what a recording says is what was said while it lived, not what a step of its own would give
         for what in ("orders", "recording:orders"):
             found = json.loads(client("trend", what, "--format", "json", env=env).stdout)["trends"]

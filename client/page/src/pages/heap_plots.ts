@@ -124,10 +124,10 @@ const sum = (v: number[]): number => v.reduce((a, b) => a + b, 0);
 const LIMIT_SHOWN = 4; // a limit more than this many times above everything else is written, not drawn
 
 export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
-    const parts: [string, string, string][] = [["rss", "process (RSS)", "--c-rss"], ["heap_size", "heap size", "--c-heap"],
-        ["blocks_size", "blocks in use", "--c-blocks"], ["live", "live data", "--c-live"]];
+    const parts: [string, string, string, string?][] = [["rss", "process (RSS)", "--c-rss", "resident_bytes"], ["heap_size", "heap size", "--c-heap", "heap_size_bytes"],
+        ["blocks_size", "blocks in use", "--c-blocks"], ["live", "live data", "--c-live", "live_bytes"]], isLast = r.to >= t.eventTime;
     const cuts = parts.map(([name]) => points(t, name, r)), { x, ys } = join(cuts);
-    const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { gaps: cuts[i]!.gaps, kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
+    const lines = parts.map(([id, label, color, last], i) => line(id, label, css(color), ys[i]!, { gaps: cuts[i]!.gaps, last: isLast && last ? t.number(last) : undefined, kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
         .filter((_, i) => cuts[i]!.t.length);
     const [limit, , what] = t.answers?.limit ?? [], max = Math.max(...cuts.flatMap((c) => c.v), 0);
     if (limit && x.length && limit <= LIMIT_SHOWN * max) {

@@ -61,7 +61,7 @@ function answers(t: Target, r: Span): Answer[] {
 function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined, heap: number | undefined): string {
     if (!known(live)) return "Live data is known after a major collection.";
     const s = t.series.get("live"), i = s?.at(r.from) ?? 0;
-    const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(s.v[s.n - 1]! - s.v[i]!)}.` : "";
+    const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(live - s.v[i]!)}.` : "";
     return `${known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`}, at the last major collection.${change}`;
 }
 

@@ -331,7 +331,7 @@ export class Chart {
         if (!p || this.values.length !== p.lines.length) return;
         setText(this.moment, i === null ? "" : this.clocks(p.x[i]!));
         p.lines.forEach((l, k) => {
-            let v: number | null | undefined = null;
+            let v: number | null | undefined = i === null ? l.last : null;
             for (let j = i ?? l.values.length - 1; j >= 0 && !known(v); j--) v = i !== null && inGap(l, p.x[j]!, p.x[i]!) ? (j = 0, undefined) : l.values[j];
             setText(this.values[k]!, this.o.unit.text(v));
         });

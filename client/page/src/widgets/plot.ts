@@ -9,6 +9,7 @@ export interface Line {
     color: string;
     values: (number | null)[];
     kind?: "area" | "line" | "points" | "step";
+    last?: number; // what is said of it, where that is not its newest value: a run's last ones are those before its shutdown
     dash?: boolean; // a limit rather than a measurement
     gaps?: Gap[]; // where nothing is known: no line is drawn over these, in order of time
     hatch?: boolean; // in a stack: distinguished by lines, not by colour
