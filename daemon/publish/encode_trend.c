@@ -119,7 +119,8 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         PUT_U64(out, verdict_by_ns, r->verdict_by_ns);
         if (r->verdict != TREND_UNKNOWN)
                 PUT(out, since_ns, r->since_ns);
-        PUT(out, as_of_ns, r->as_of_ns);
+        if (r->as_of_ns > 0)
+                PUT(out, as_of_ns, r->as_of_ns);
         PUT_FINITE(out, slope, r->slope);
         PUT_FINITE(out, slope_low, r->slope_low);
         PUT_FINITE(out, slope_high, r->slope_high);
