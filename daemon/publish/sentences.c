@@ -214,6 +214,7 @@ static bool append_largest(struct phrase *s, const struct subject_of_threads *o)
 struct sized {
         struct sizing s;
         const struct heap *heap;
+        bool has_flags;
 };
 
 /* --------------------------------------------------------------- tables */
@@ -267,7 +268,7 @@ const char *sentence_threads(char *out, size_t size, const struct thread_rise *r
 
 const char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
 {
-        const struct sized z = { sizing_of(run, heap), heap };
+        const struct sized z = { sizing_of(run, heap), heap, run->n_args > 0 };
 
         return write_sentence(out, size, false, sizing_slots, sizings, &z);
 }

@@ -423,6 +423,20 @@ static void cut(void **state)
         }
 }
 
+/* Nothing of what is read from outside says its flags. */
+static void sizes_of_a_heap(void **state)
+{
+        const struct heap heap = { .live_bytes = 100 << 20, .heap_size_bytes = 300 << 20 };
+        struct run run = { .allocation_area_bytes = UNKNOWN_U64, .max_heap_bytes = UNKNOWN_U64 };
+
+        (void)state;
+        has(sentence_sizing(out, sizeof(out), &run, &heap),
+            "4 times the live data (by default: its flags are not known)");
+        run.args[run.n_args++] = "program";
+        run.allocation_area_bytes = 1 << 20;
+        has(sentence_sizing(out, sizeof(out), &run, &heap), "and 2.00 MiB for allocation (from the flags");
+}
+
 static void sentences_name_slots_that_there_are(void **state)
 {
 #define TABLE(...)
@@ -460,6 +474,7 @@ int main(void)
                 cmocka_unit_test(scales),
                 cmocka_unit_test(cut),
                 cmocka_unit_test(rises),
+                cmocka_unit_test(sizes_of_a_heap),
                 cmocka_unit_test(sentences_name_slots_that_there_are),
         };
 
