@@ -128,7 +128,7 @@ const char *const builtin_rules[] = {
         LINE "for: 10s\n"
         LINE "keep_firing_for: 5m\n"
         LINE "labels: {severity: warning, part_of: leak}\n"
-        NOTES "'{{target}} [[piles up threads: {{threads}}|has piled up threads]]'\n"
+        NOTES "'{{target}} [[makes threads that do not end: {{threads}}|made threads that did not end]]'\n"
 
         RULE "crashed\n"
         LINE "expr: crashed\n"
