@@ -309,12 +309,12 @@ static bool parts_are_older(const struct evidence *e)
 static bool append_sizes(struct phrase *s, const struct evidence *e)
 {
         static const char *const sizes[] = {
-                "RSS {resident}[ ([{parts_age} before it had {parts_resident}: ]given back {given_back}, foreign "
+                "RSS {resident}[ ([of {parts_resident}, {parts_age} earlier: ]given back {given_back}, foreign "
                 "{foreign}, files {files}{mapped_files})]",
                 "heap {heap_size}",
                 "live {live_size}",
                 "heap {heap_size}",
-                "RSS {resident}[ ([{parts_age} before it had {parts_resident}: ]given back {given_back}, foreign "
+                "RSS {resident}[ ([of {parts_resident}, {parts_age} earlier: ]given back {given_back}, foreign "
                 "{foreign}, files {files}{mapped_files})]",
         };
 

@@ -1775,7 +1775,7 @@ static void parts_of_another_moment_say_so(void **state)
         process.rss_bytes = 920 * MIB;
         a = asked(&m);
         says(&a, QUESTION_WHERE,
-             "RSS 920 MiB (5.00 s before it had 900 MiB: given back 0 B, foreign 800 MiB, files 0 B)");
+             "RSS 920 MiB (of 900 MiB, 5.00 s earlier: given back 0 B, foreign 800 MiB, files 0 B)");
 }
 
 static void sentences_name_slots_that_there_are(void **state)
