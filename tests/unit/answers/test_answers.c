@@ -1220,6 +1220,7 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         m.growing.threads = 412;
         a = asked(&m);
         assert_string_equal(advice(&m), "waiting-threads");
+        assert_string_equal(a.culprit_text, "threads");
         says(&a, QUESTION_NEXT,
              "Find out what should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
         /* their number comes first; its rate where it is known */
