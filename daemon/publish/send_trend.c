@@ -22,15 +22,15 @@ static bool ended_rising(const struct trend_state *s)
         return s->of.has_early && s->of.early.ended && s->of.early.rising;
 }
 
-/* With the rise that a run ended with, where its verdict does not say that it grew. */
-static char *with_rise(struct encoder *e, char *sentence, const struct trend_state *s)
+/* With the rise that a run ended with, where its verdict does not say that it grew, and denies it no more. */
+static char *with_rise(struct encoder *e, char *sentence, bool denied, const struct trend_state *s)
 {
         char rise[SENTENCE_MAX], whole[2 * SENTENCE_MAX];
 
         if (!ended_rising(s) || !sentence)
                 return sentence;
         (void)sentence_early(rise, sizeof(rise), &s->of.early);
-        (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence, rise);
+        (void)snprintf(whole, sizeof(whole), "%s; at its end %s", denied ? "not called growing" : sentence, rise);
         return encoder_copy(e, whole);
 }
 
@@ -41,7 +41,7 @@ static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
         out->growth = p->stopped ? encode_no_growth(e, "stopped", "its process is stopped: nothing is judged")
                                  : encode_growth(e, model_bands(p->model), &s->of.growth);
         if (out->growth && s->of.growth.where != GROWTH_LIVE)
-                out->growth->sentence = with_rise(e, out->growth->sentence, s);
+                out->growth->sentence = with_rise(e, out->growth->sentence, s->of.growth.where == GROWTH_NOWHERE, s);
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
         if (s->of.has_limit)
                 out->time_to_limit = encode_time_to_limit(e, &s->of.limit);
@@ -72,7 +72,8 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
                                               &s->rising);
                 if (row && ended_rising(s) && !subjects[i].band && subjects[i].series == s->of.early.series &&
                     row->verdict < HW__VERDICT__VERDICT_GROWING)
-                        row->sentence = with_rise(p->encoder, row->sentence, s);
+                        row->sentence =
+                                with_rise(p->encoder, row->sentence, row->verdict == HW__VERDICT__VERDICT_STEADY, s);
                 body.trends[body.n_trends++] = row;
         }
         return send_update(p, &update, to);

@@ -201,7 +201,7 @@ def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
     assert {pb.SERIES_LIVE, pb.SERIES_HEAP_SIZE, pb.SERIES_CENSUS_TOTAL} <= set(judged)
     for number in judged:
         there, here = series[pb.Series.Name(number)], live[number]
-        assert there["verdict"] == pb.Verdict.Name(here.verdict) and there["asOfNs"] == here.as_of_ns
+        assert there["verdict"] == pb.Verdict.Name(here.verdict) and there.get("asOfNs", 0) == here.as_of_ns
         assert there.get("sinceNs", 0) == here.since_ns and there.get("slope", 0) == pytest.approx(here.slope, abs=0)
         assert there.get("onsetNs", 0) == here.onset_ns
         whole = [w for w in there["windows"] if "windowNs" not in w][0]
@@ -289,3 +289,16 @@ def test_old_live_data_have_their_age(directory):
     log.marker("goes on", 100 * 10**9)
     said = subprocess.run([CLIENT, "trend", log.path], capture_output=True, text=True, check=True).stdout
     assert "  age    live data was measured by the last major collection, 1m 30s before the end" in said, said
+
+
+def test_a_last_rise_is_not_denied(tmp_path):
+    """Steady by its verdict, and a rise to the end that was too short for one: both sentences are of one judgement."""
+    log = LiveLog(tmp_path / "log")
+    for s in range(1, 200):
+        log.live((20 << 20) + s % 7 * 8192 + (max(0, s - 185) << 22), at_ns=s * 10**9)
+    log.end()
+    found = trend_json(tmp_path / "log", "--resolution", "1s", "--leak-after", "60s")["trends"]
+    live, = (t for t in found["trends"] if t.get("series") == "SERIES_LIVE")
+    assert live["verdict"] == "VERDICT_STEADY" and found["early"]["key"] == "rise"
+    for sentence in (live["sentence"], found["growth"]["sentence"]):
+        assert sentence == "not called growing; at its end " + found["early"]["sentence"]
