@@ -37,8 +37,8 @@ def one_run(daemon, name, path, log):
         server.bind(str(path))
         server.listen()
         server.settimeout(DEADLINE_S)
-        request = pb.Request(add_target=pb.AddTargetRequest(name=name, uri=f"unix:{path}", one_run=True))
-        wait_for(lambda: not daemon.ask(request)[0].error, "the run before keeps its name for a moment after its end is told")
+        reply = daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name=name, uri=f"unix:{path}", one_run=True)))[0]
+        assert not reply.error, "a name is free from the moment that its run is told to have ended"
         with server.accept()[0] as connection:
             connection.sendall(log.path.read_bytes())
             yield

@@ -105,8 +105,11 @@ void pipeline_check_runner(struct pipeline *p);
 /* Whether its run is lost, its process is there, and that has an agent. */
 bool pipeline_may_return(const struct pipeline *p);
 
-/* Whether it is a target of one run whose source has been gone for at least `for_ns`. */
-bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
+/* A target of one run whose end is told, or whose source is gone: its name is free. */
+bool pipeline_is_over(const struct pipeline *p);
+
+/* Such a target whose source has been gone for at least `for_ns`. */
+bool pipeline_is_gone(const struct pipeline *p, uint64_t for_ns);
 
 /* It had a run, or its program failed before its log began. */
 bool pipeline_is_worth_keeping(const struct pipeline *p);

@@ -349,10 +349,16 @@ static bool was_there(const struct pipeline *p)
         return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known || p->no_run_comes;
 }
 
-bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
+bool pipeline_is_over(const struct pipeline *p)
 {
-        return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && !p->open && was_there(p) &&
-               sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
+        const bool end_told = life_is_over(p->life) && !life_is_lost(p->life);
+
+        return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && (end_told || (!p->open && was_there(p)));
+}
+
+bool pipeline_is_gone(const struct pipeline *p, uint64_t for_ns)
+{
+        return pipeline_is_over(p) && !p->open && sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
 }
 
 bool pipeline_may_return(const struct pipeline *p)
@@ -372,6 +378,8 @@ void pipeline_keep(struct pipeline *p)
         char detail[sizeof(p->detail)];
 
         p->kept = true;
+        if (p->open)
+                pipeline_source_state(p, SOURCE_ENDED, "another run has its name");
         if (!pipeline_has_run(p)) {
                 const enum life_event end =
                         pipeline_judge_end(p, false, "nothing of its log was seen", detail, sizeof(detail));

@@ -166,7 +166,7 @@ static void remove_ended(struct targets *t, uint64_t wall_ns)
 {
         for (size_t i = t->n; i-- > 0;) {
                 struct pipeline *p = t->pipelines[i];
-                const bool over = pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_may_return(p);
+                const bool over = pipeline_is_gone(p, GONE_AFTER_NS) && !pipeline_may_return(p);
                 if (over && !pipeline_is_worth_keeping(p))
                         remove_at(t, i);
                 else if (over)
@@ -227,7 +227,7 @@ static int make_room(struct targets *t, const char *name, char aside[TARGET_NAME
         if (!p)
                 return 0;
         pipeline_check_runner(p);
-        if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
+        if (!pipeline_is_kept(p) && !pipeline_is_over(p))
                 return -EEXIST;
         *ret_alerting = pipeline_release_alerting(p);
         if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~') || is_set_aside(t, p))

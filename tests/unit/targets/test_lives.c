@@ -253,7 +253,7 @@ static bool is_set_aside(const struct pipeline *p)
 static void add(unsigned k)
 {
         struct pipeline *before = targets_find(w.targets, kinds[k].name);
-        const bool over = !before || pipeline_is_kept(before) || pipeline_is_over(before, 0);
+        const bool over = !before || pipeline_is_kept(before) || pipeline_is_over(before);
         const bool worth = before && pipeline_is_worth_keeping(before) && !is_set_aside(before);
         const struct target_wish wish = { .one_run = kinds[k].one_run };
         struct source_uri uri;
