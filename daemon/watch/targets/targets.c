@@ -229,11 +229,13 @@ static int make_room(struct targets *t, const char *name, char aside[TARGET_NAME
         pipeline_check_runner(p);
         if (!pipeline_is_kept(p) && !pipeline_is_over(p))
                 return -EEXIST;
+        const bool stays = pipeline_is_worth_keeping(p) && strlen(name) <= TARGET_NAME_MAX && !strchr(name, '~') &&
+                           !is_set_aside(t, p);
+        if (stays && !pipeline_is_kept(p))
+                pipeline_keep(p); /* its alerts are told how it ended, if they were not */
         *ret_alerting = pipeline_release_alerting(p);
-        if (!pipeline_is_worth_keeping(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~') || is_set_aside(t, p))
+        if (!stays)
                 return targets_remove(t, name);
-        if (!pipeline_is_kept(p))
-                pipeline_keep(p);
         if (!free_name_aside(t, name, aside) || pipeline_set_aside(p, aside) != 0)
                 return -EEXIST;
         log_info("target=%s kept as %s", name, aside);
