@@ -245,6 +245,11 @@ bool limit_clock(const struct evidence *e, uint64_t *ret)
         return !e->over && in_ns < CLOCK_NS && is_dated;
 }
 
+static bool ran_out_of_cpu(const struct evidence *e)
+{
+        return e->ending == KILLED && strstr(e->detail, "out of processor time");
+}
+
 /* SIGKILL without the kernel's account may have come from its limit all the same, and so may an end that nobody saw. */
 static bool may_have_met_limit(const struct evidence *e)
 {
@@ -252,8 +257,9 @@ static bool may_have_met_limit(const struct evidence *e)
         const bool has_no_log = world_from_outside(e->t) || (run_of(e) && run_of(e)->process_only);
         const bool is_unseen = e->ending == ENDED && has_no_log && !t->has_exit_status && !t->has_exit_signal;
 
-        return e->over && (is_unseen || e->ending == LOST || e->ending == ENDED_SOMEHOW ||
-                           (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
+        return e->over &&
+               (is_unseen || e->ending == LOST || e->ending == ENDED_SOMEHOW ||
+                (e->ending == KILLED && e->t->target->exit_signal == 9 && !ran_out_of_cpu(e)) || e->ending == CRASHED);
 }
 
 /* Its rise is too young to foretell when it meets the limit, and what its rate gives is known. */

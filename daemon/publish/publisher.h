@@ -37,6 +37,7 @@ struct run_exit {
         uint32_t pid;            /* whose end it is: the program's, or of one that started it; 0: the program's */
         uint32_t status, signal; /* signal 0: none, use the status */
         bool oom_killed;         /* the OOM killer killed a process of its control group */
+        bool out_of_cpu;         /* killed at its limit of processor time, as its parent saw */
         bool executed;           /* another program in its place, whose status is not the run's */
 };
 

@@ -142,9 +142,14 @@ def test_a_step_that_cannot_be(daemon, programs, resolution):
     assert (status, out) == (2, "") and ("expected a duration, e.g. 500ms" if resolution == "soon" else "expected 100ms to 1h") in err
 
 
-def test_status_of_a_killed_program(daemon, programs):
-    status, _, err = finish(start(daemon, "--", programs["crash"], 1))
-    assert status == 128 + signal.SIGKILL and "ended by signal 9" in err
+@pytest.mark.parametrize("limit, number, reason", [("true", signal.SIGKILL, False), ("ulimit -t 1", signal.SIGKILL, True),
+                                                   ("ulimit -S -t 1", signal.SIGXCPU, True)])
+def test_status_of_a_killed_program(daemon, programs, limit, number, reason):
+    """By itself, or by the kernel at its limit of processor time: that is said."""
+    program = [programs["stress"], "1000000000"] if reason else [programs["crash"], "1"]
+    status, _, err = finish(start(daemon, "--name", "mine", "--", "sh", "-c", f'{limit}; exec "$@"', "sh", *program))
+    assert status == 128 + number and f"ended by signal {number}" in err
+    assert ("out of processor time" in err) == reason == ("out of processor time" in wait_for(lambda: (t := daemon.target("mine")) and t.kept and t, "its end").detail), err
 
 
 def test_a_hanging_program_is_told_and_ended(daemon, programs):

@@ -328,7 +328,7 @@ static void on_done(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status)
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu)
 {
         struct daemon_target there = { .has_run = false };
         /* A daemon that saw the process gone may have kept its target as crashed before we could tell. */
@@ -341,6 +341,7 @@ bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int 
                 return known && !there.name[0];
         end->has_pid = 1;
         end->pid = (uint32_t)pid;
+        end->has_out_of_cpu = end->out_of_cpu = out_of_cpu;
         end->has_exit_signal = WIFSIGNALED(wait_status);
         end->has_exit_status = !end->has_exit_signal;
         if (end->has_exit_signal)

@@ -82,9 +82,9 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 /*
  * Reports to the daemon how process `pid` ended, which is the program of the target of this uri, or has started it; the
  * daemon keeps that target in that state. False when the daemon does not answer. A target that is not there needs no
- * report.
+ * report. `out_of_cpu`: killed at its limit of processor time.
  */
-bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status);
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu);
 
 /* False when the daemon does not answer. A target that is not there is removed. */
 bool daemon_remove(const struct daemon_link *link, const char *name);

@@ -45,7 +45,9 @@ static void format_status(const struct session_result *result, char *out, size_t
 /* Why, where its runtime or the kernel says so: ", heap exhausted at -M96m". */
 static void add_reason(FILE *out, const Hw__Target *t)
 {
-        const char *why = t->detail && !strncmp(t->detail, "ended with status", 17) ? strchr(t->detail, ',') : NULL;
+        const bool told =
+                t->detail && (!strncmp(t->detail, "ended with status", 17) || !strncmp(t->detail, "killed by", 9));
+        const char *why = told ? strchr(t->detail, ',') : NULL;
         char safe[512];
 
         if (t->has_oom_killed && t->oom_killed)

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,6 +43,9 @@
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
 #define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
+
+/* Of a limit of processor time, which the kernel checks by ticks: what wait4() tells has been less by 0.1 s of 1 s. */
+#define CPU_USED_UP(limit_s) (0.9 * (double)(limit_s)-0.1)
 
 /* When the program ends, for those that it has forked to be served: while they sleep, and at most. */
 #define FORKED_MS      3000
@@ -206,8 +210,9 @@ static void add_target(struct session *s, uint64_t now)
 /* How the program ended, unless it is another process than the one that we have started and is watched from outside. */
 static void end_target(struct session *s)
 {
-        s->result.is_reported = (s->alone && s->alone != s->result.program) ||
-                                daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status);
+        s->result.is_reported =
+                (s->alone && s->alone != s->result.program) ||
+                daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status, s->result.out_of_cpu);
 }
 
 static void set_target(struct session *s, const struct adder_answer *answer)
@@ -313,15 +318,34 @@ static bool follow_children(struct session *s)
         _exit(follow_add(&s->r->link, s->r->agent, pid, &s->r->o.wish) ? 0 : 1);
 }
 
+/* Waits for a child that has ended. *ret_out_of_cpu: with SIGKILL, which the kernel sends at that limit. */
+static void reap_child(pid_t child, int *ret_status, bool *ret_out_of_cpu)
+{
+        struct rlimit limit = { 0 };
+        struct rusage used = { 0 };
+        const bool limited = prlimit(child, RLIMIT_CPU, NULL, &limit) == 0 && limit.rlim_max != RLIM_INFINITY;
+
+        (void)wait4(child, ret_status, 0, &used);
+        const double used_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                              (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+        *ret_out_of_cpu = limited && WIFSIGNALED(*ret_status) && WTERMSIG(*ret_status) == SIGKILL &&
+                          used_s >= CPU_USED_UP(limit.rlim_max);
+}
+
 static void reap_children(struct session *s)
 {
+        siginfo_t ended = { .si_pid = 0 };
+        bool out_of_cpu;
         int status;
-        pid_t pid;
 
-        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid > 0) {
+                const pid_t pid = ended.si_pid;
+                ended.si_pid = 0;
+                reap_child(pid, &status, &out_of_cpu);
                 if (pid == s->program) {
                         s->program = 0;
                         s->result.wait_status = status;
+                        s->result.out_of_cpu = out_of_cpu;
                         s->result.seconds = (double)(clock_mono_ms() - s->started_ms) / 1000;
                 } else if (pid == s->screen) {
                         s->screen = 0;

@@ -41,6 +41,7 @@ struct program_run;
 struct session_result {
         pid_t program;   /* the process that was started */
         int wait_status; /* as of waitpid */
+        bool out_of_cpu; /* killed at its limit of processor time */
         double seconds;
         bool ended_hung;              /* by us */
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */

@@ -283,7 +283,11 @@ static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, 
 {
         struct pipeline *p = request->name ? targets_find(r->targets, request->name) : NULL;
         struct run_exit how = {
-                .known = true, .pid = request->pid, .status = request->exit_status, .signal = request->exit_signal
+                .known = true,
+                .pid = request->pid,
+                .status = request->exit_status,
+                .signal = request->exit_signal,
+                .out_of_cpu = request->out_of_cpu,
         };
 
         if (!p) {

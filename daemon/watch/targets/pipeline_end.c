@@ -33,6 +33,7 @@
 #define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
 #define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
 
+#define OUT_OF_CPU  ", out of processor time (ulimit -t)"
 #define UNKNOWN_END "; how it ended is not known: only its parent is told"
 
 /* "at -M400m", as the runtime's options are written; "" when the limit is not known. */
@@ -74,7 +75,9 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
                 snprintf(detail, size, "%s%s by signal %" PRIu32 "%s%s%s%s", is_exit_of_another(p, how) ? "was " : "",
                          life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
                          name ? " (SIG" : "", name ? name : "", name ? ")" : "",
-                         how->oom_killed ? ", out of memory" : "");
+                         how->oom_killed                             ? ", out of memory"
+                         : how->out_of_cpu || how->signal == SIGXCPU ? OUT_OF_CPU
+                                                                     : "");
         else if (how->status == EXIT_HEAP_EXHAUSTED)
                 snprintf(detail, size, "ended with status %" PRIu32 ", heap exhausted%s%s%s", how->status,
                          limit_text(p, limit, sizeof(limit)), why ? "; " : "", why ? why : "");

@@ -940,7 +940,10 @@ static void how_it_ended_comes_first(void **state)
         says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
         says(&a, QUESTION_SINCE, "Its last event was at <T>");
         assert_string_equal(advice(&m), "killed");
+        m.state.detail = (char *)"killed by signal 9 (SIGKILL), out of processor time (ulimit -t)";
+        assert_string_equal(advice(&m), "out-of-cpu");
         m.state.exit_signal = 6;
+        m.state.detail = (char *)"killed by signal 6 (SIGABRT)";
         m.run.pid = 4711;
         a = asked(&m);
         says(&a, QUESTION_NEXT,
