@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clocks that are set while a program is watched: forward and back, by three days."""
 import contextlib
+import json
 import subprocess
 import time
 
@@ -77,7 +78,7 @@ def test_a_clock_that_is_set(directory, programs, step_s):
             environment.setenv(name, value)
         rules = directory / "rules.yaml"
         rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: waits, expr: restarts >= 0, for: 10s}\n")
-        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s", "--rules", rules)))
+        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s", "--rules", rules, "--record", directory / "recordings")))
         environment.undo()
         p = stack.enter_context(running(programs["serving-threaded"], stdin=subprocess.PIPE))
         wait_for(lambda: client("attach", p.pid, "--name", "c", env={"HEAPWATCH_DIR": str(directory)}).returncode == 0, "the agent in it")
@@ -102,3 +103,9 @@ def test_a_clock_that_is_set(directory, programs, step_s):
 
         wait_for(lambda: any(a.rule == "waits" and a.state == pb.Alert.STATE_FIRING
                              for u in d.snapshot("c").get("alerts", []) for a in u.alerts.alerts), "an alert that was pending when the clock was set")
+
+        p.kill()
+        p.wait()
+        ended = wait_for(lambda: (t := d.target("c")) and t.kept and t, "its end")
+        recorded = json.loads(client("summary", "--format", "json", f"recording:{directory}/recordings/c").stdout)
+        assert abs(recorded["startWallNs"] - ended.run_info.start_wall_ns) < 10**9, "as it was when it was watched"

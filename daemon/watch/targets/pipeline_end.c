@@ -151,6 +151,16 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         };
 }
 
+/* By the clock that was set while it ran, as its times were when it was watched. */
+static void recall_clock(struct pipeline *p, const struct run_end *end)
+{
+        const uint64_t start_wall_ns = run_anchor_wall_ns(model_run(p->model));
+
+        if (end->started_wall_ns && start_wall_ns != UNKNOWN_U64)
+                model_step_clock(p->model, (int64_t)(end->started_wall_ns - start_wall_ns),
+                                 "heapwatch: the clock was set during the run: its times follow that of its end");
+}
+
 /* Resident memory of the last moment, of which the log has nothing. */
 static void recall_resident(struct pipeline *p, const struct run_end *end)
 {
@@ -169,6 +179,7 @@ static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 {
         const struct run_end *end = &p->recorded_end;
 
+        recall_clock(p, end);
         recall_resident(p, end);
         p->why = end->why;
         p->ended = (struct run_exit){

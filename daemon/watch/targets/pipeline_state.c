@@ -142,6 +142,7 @@ static enum run_end_state recorded_state(enum life_state state)
 static void record_end(struct pipeline *p)
 {
         const struct process_sample *process = &model_heap(p->model)->process;
+        const struct run *run = model_run(p->model);
         struct run_end end = {
                 .state = recorded_state(p->life),
                 .exit_known = p->ended.known,
@@ -150,6 +151,7 @@ static void record_end(struct pipeline *p)
                 .oom_killed = p->ended.oom_killed,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
                 .ended_wall_ns = p->state_since_wall_ns,
+                .started_wall_ns = run->clock_step_ns ? run_anchor_wall_ns(run) : 0,
                 .why = p->why,
         };
 

@@ -77,6 +77,8 @@ size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
         }
         if (end->ended_wall_ns)
                 add_number(&t, "ended-at", end->ended_wall_ns);
+        if (end->started_wall_ns)
+                add_number(&t, "started-at", end->started_wall_ns);
         if (end->why.state >= RUN_WHY_FOUND) {
                 add_number(&t, "why-at", end->why.wall_ns);
                 add_words(&t, end->why.state == RUN_WHY_FOUND ? WHY : WHY_NOT, end->why.text);
@@ -158,6 +160,7 @@ static bool read_line(char *line, struct run_end *ret)
                 { "resident", INT64_MAX, &ret->resident_bytes },
                 { "resident-at", INT64_MAX, &ret->resident_wall_ns },
                 { "ended-at", INT64_MAX, &ret->ended_wall_ns },
+                { "started-at", INT64_MAX, &ret->started_wall_ns },
                 { WHY "-at", INT64_MAX, &ret->why.wall_ns },
         };
         char *words = line, *key = strsep(&words, " ");

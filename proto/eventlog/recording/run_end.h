@@ -59,6 +59,7 @@ struct run_end {
         uint64_t resident_bytes;   /* the last of its process; 0: not known */
         uint64_t resident_wall_ns; /* when that was, Unix time */
         uint64_t ended_wall_ns;    /* when the end was known, Unix time; 0: not known */
+        uint64_t started_wall_ns;  /* its start by the clock of its end, which was set meanwhile; 0: it was not */
         struct run_why why;
         char detail[RUN_END_DETAIL_BYTES]; /* in words */
 };

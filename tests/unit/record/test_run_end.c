@@ -37,6 +37,7 @@ static void test_what_is_printed_is_read_back(void **state)
         ends[4].oom_killed = true;
         ends[4].step_ns = UINT64_C(86400000000000);
         ends[4].resident_bytes = ends[4].resident_wall_ns = ends[4].ended_wall_ns = INT64_MAX;
+        ends[4].started_wall_ns = INT64_MAX;
         for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
                 char text[RUN_END_TEXT_BYTES];
                 const size_t n = run_end_print(&ends[i], text);
