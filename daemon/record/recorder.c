@@ -65,10 +65,11 @@ struct recorder {
         struct blocks_spare spare;
         struct shared_run *runs; /* runs with events not yet written */
         size_t gathered;         /* bytes of all of them, not yet written */
-        uint64_t look_ns;        /* when to look at the disk next */
-        uint64_t tidy_ns;        /* when to look for old events next */
-        bool refused;            /* nothing is written until the disk has taken a probe */
-        bool doubted;            /* it has taken one, and no frame yet */
+        struct clock_steady clock;
+        uint64_t look_ns; /* when to look at the disk next */
+        uint64_t tidy_ns; /* when to look for old events next */
+        bool refused;     /* nothing is written until the disk has taken a probe */
+        bool doubted;     /* it has taken one, and no frame yet */
 };
 
 #define LOCK_NAME ".lock" /* no target has such a name */
@@ -110,9 +111,13 @@ static void accept_disk(struct recorder *r)
 /* Returns whether there is room for more. */
 static bool enforce_budget(struct recorder *r)
 {
+        const uint64_t wall_ns = clock_wall_ns();
+        struct budget budget = r->budget;
         struct budget_use use;
 
-        if (budget_enforce(r->directory, &r->budget, clock_wall_ns(), &use) != 0)
+        if (!clock_tells_age(&r->clock, budget.age_ns, wall_ns, clock_mono_ns()))
+                budget.age_ns = 0;
+        if (budget_enforce(r->directory, &budget, wall_ns, &use) != 0)
                 return true; /* the probe knows more */
         if (use.removed)
                 log_debug("recording=%s removed %llu old segments", r->directory, (unsigned long long)use.removed);

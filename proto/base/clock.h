@@ -3,6 +3,7 @@
 #ifndef HW_PROTO_BASE_CLOCK_H
 #define HW_PROTO_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -29,6 +30,27 @@ static inline uint64_t clock_mono_ns(void)
 static inline uint64_t clock_mono_ms(void)
 {
         return clock_mono_ns() / 1000000u;
+}
+
+/* Since when, by the other clock, the wall clock has not been set, as far as its reader has seen; begins with zeros. */
+struct clock_steady {
+        int64_t offset_ns;
+        uint64_t since_mono_ns;
+};
+
+/*
+ * Whether what is older than that by the wall clock may be removed. A machine may boot with a wrong clock, and has it
+ * set a little later: after the first call, and after a step, an hour must pass, or that age where it is less.
+ */
+static inline bool clock_tells_age(struct clock_steady *s, uint64_t age_ns, uint64_t wall_ns, uint64_t mono_ns)
+{
+        const int64_t minute_ns = INT64_C(60000000000), offset_ns = (int64_t)(wall_ns - mono_ns);
+        const int64_t step_ns = (int64_t)((uint64_t)offset_ns - (uint64_t)s->offset_ns);
+
+        if (s->since_mono_ns == 0 || step_ns > minute_ns || step_ns < -minute_ns)
+                s->since_mono_ns = mono_ns;
+        s->offset_ns = offset_ns;
+        return mono_ns - s->since_mono_ns >= (age_ns < 60 * (uint64_t)minute_ns ? age_ns : 60 * (uint64_t)minute_ns);
 }
 
 #endif

@@ -73,13 +73,18 @@ def test_a_clock_that_is_set(directory, programs, step_s):
     assert built.returncode == 0, built.stderr
     env = {"LD_PRELOAD": str(directory / "shim.so"), "CLOCK_OFFSET_FILE": str(offset)}
 
-    with pytest.MonkeyPatch.context() as environment, contextlib.ExitStack() as stack:
-        for name, value in env.items():
-            environment.setenv(name, value)
-        rules = directory / "rules.yaml"
-        rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: waits, expr: restarts >= 0, for: 10s}\n")
-        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s", "--rules", rules, "--record", directory / "recordings")))
-        environment.undo()
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: waits, expr: restarts >= 0, for: 10s}\n")
+
+    def start_daemon():
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in env.items():
+                environment.setenv(name, value)
+            return stack.enter_context(Daemon(directory, args=("--resolution", "1s", "--rules", rules, "--record", directory / "recordings",
+                                                               "--checkpoint", directory / "state")))
+
+    with contextlib.ExitStack() as stack:
+        d = start_daemon()
         p = stack.enter_context(running(programs["serving-threaded"], stdin=subprocess.PIPE))
         wait_for(lambda: client("attach", p.pid, "--name", "c", env={"HEAPWATCH_DIR": str(directory)}).returncode == 0, "the agent in it")
         before = wait_for(lambda: (t := d.target("c")) and t.run_info.local and t.run_info.start_wall_ns and t, "its process")
@@ -109,3 +114,12 @@ def test_a_clock_that_is_set(directory, programs, step_s):
         ended = wait_for(lambda: (t := d.target("c")) and t.kept and t, "its end")
         recorded = json.loads(client("summary", "--format", "json", f"recording:{directory}/recordings/c").stdout)
         assert abs(recorded["startWallNs"] - ended.run_info.start_wall_ns) < 10**9, "as it was when it was watched"
+
+        # Booted with a clock of ten years later: nothing is old by that alone.
+        d.stop()
+        offset.write_text(str(step_s + 3650 * 24 * 3600))
+        d = start_daemon()
+        d.ask(pb.Request(add_target=pb.AddTargetRequest(name="brief", uri=f"unix:{directory}/never", one_run=True)))
+        d.ask(pb.Request(end_target=pb.EndTargetRequest(name="brief", exit_status=0)))
+        wait_for(lambda: not d.target("brief"), "what is over to be removed")
+        assert d.target("c").kept and client("summary", f"recording:{directory}/recordings/c").returncode == 0

@@ -42,6 +42,7 @@ struct targets {
         struct event *rest; /* for those that have not had it yet */
         size_t beat_at;     /* the first of them */
         uint64_t epoch, sequence, started_wall_ns;
+        struct clock_steady clock;
         struct pipeline *pipelines[LIMIT_TARGETS];
         size_t n;
         char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
@@ -164,6 +165,8 @@ static void remove_oldest(struct targets *t, const char *name, size_t most)
 
 static void remove_ended(struct targets *t, uint64_t wall_ns)
 {
+        const bool by_age = clock_tells_age(&t->clock, t->options.keep.for_ns, wall_ns, clock_mono_ns());
+
         for (size_t i = t->n; i-- > 0;) {
                 struct pipeline *p = t->pipelines[i];
                 const bool over = pipeline_is_gone(p, GONE_AFTER_NS) && !pipeline_may_return(p);
@@ -171,7 +174,8 @@ static void remove_ended(struct targets *t, uint64_t wall_ns)
                         remove_at(t, i);
                 else if (over)
                         pipeline_keep(p);
-                else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
+                else if (by_age && pipeline_is_kept(p) &&
+                         sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
                         remove_at(t, i);
         }
         remove_oldest(t, NULL, t->options.keep.most);
