@@ -61,7 +61,8 @@ static inline bool query_is_word_character(char c)
         return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Where a word is in a query, from `from` on; NULL: nowhere. */
+/* Whether a word is at that place of a query; and where it is, from `from` on. NULL: nowhere. */
+bool query_is_word_at(const char *sql, const char *at, const char *word);
 const char *query_find_word(const char *sql, const char *from, const char *word);
 
 /* Whether a file of that name is a database, in which tables are stored. */

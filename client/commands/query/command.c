@@ -71,7 +71,6 @@ static size_t list_tables(const char *names[TABLES_MAX])
                 names[n++] = query_tables[i].name;
         for (const struct query_view *v = query_views; v->name; v++)
                 names[n++] = v->name;
-        names[n++] = "diff";
         return n;
 }
 
@@ -105,9 +104,6 @@ static void print_tables(bool columns, const char *only)
                 if (!only || !sqlite3_stricmp(only, v->name))
                         (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "",
                                      columns ? v->sql : "");
-        if (!only || !sqlite3_stricmp(only, "diff"))
-                (void)printf("%-26s %s\n", "diff",
-                             "of the first two sources by name: name, old, new (maximum of the band in each), change");
         (void)fputs(only ? "" : "\nfunctions\n", stdout);
         for (const struct query_column *f = query_functions; !only && f->name; f++)
                 (void)printf("%-26s %s\n", f->name, f->help);

@@ -645,19 +645,22 @@ const struct query_view query_views[] = {
         { "top_growing", "bands by robust slope, the fastest first",
           "SELECT source, target, run, name, slope(time, bytes) AS slope, slope_low(time, bytes) AS slope_low,"
           " slope_high(time, bytes) AS slope_high, max(max) AS max, sparkline(time, bytes) AS shape"
-          " FROM bands GROUP BY band, run, source, target ORDER BY slope DESC NULLS LAST" },
+          " FROM bands GROUP BY band, run, source, target ORDER BY slope DESC NULLS LAST",
+          1 },
         { "pauses", "the program's own pauses by generation: how many, in all, percentiles",
           "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
           " quantile(pause, 0.5) AS p50, quantile(pause, 0.9) AS p90, quantile(pause, 0.99) AS p99,"
           " max(pause) AS longest FROM collections WHERE caused_by = 'program'"
-          " GROUP BY source, target, run, generation" },
+          " GROUP BY source, target, run, generation",
+          1 },
         { "memory", "live data, blocks, heap and resident memory, the greatest of each second",
           "SELECT source, target, run, bucket(time, '1 s') AS time,"
           " max(max) FILTER (WHERE series = 'live') AS live,"
           " max(max) FILTER (WHERE series = 'blocks_size') AS blocks,"
           " max(max) FILTER (WHERE series = 'heap_size') AS heap, max(max) FILTER (WHERE series = 'rss') AS rss"
           " FROM series WHERE series IN ('live', 'blocks_size', 'heap_size', 'rss')"
-          " GROUP BY source, target, run, 4" },
+          " GROUP BY source, target, run, 4",
+          1 },
         { "phases", "what was allocated from each marker to the next, to within a sample of what was allocated in all",
           "WITH m AS MATERIALIZED (SELECT source, target, run, text, number, time, lead(time, 1, 1e300)"
           " OVER (PARTITION BY source, target, run ORDER BY time, number) AS until FROM notes WHERE what = 'marker'),"
@@ -666,21 +669,16 @@ const struct query_view query_views[] = {
           " SELECT m.source, m.target, m.run, m.text AS phase, m.time, nullif(m.until, 1e300) AS until,"
           " max(a.value) - min(a.before) AS allocated FROM m LEFT JOIN a ON a.source = m.source AND"
           " a.target = m.target AND a.run = m.run AND a.time >= m.time AND a.time < m.until"
-          " GROUP BY m.source, m.target, m.run, m.number" },
-        { NULL, NULL, NULL },
+          " GROUP BY m.source, m.target, m.run, m.number",
+          1 },
+        { "diff", "of the first two sources by name: name, old, new (maximum of the band in each), change",
+          "SELECT name, o.max AS old, n.max AS new, ifnull(n.max, 0) - ifnull(o.max, 0) AS change FROM"
+          " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS o FULL OUTER JOIN"
+          " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS n USING (name)"
+          " ORDER BY abs(change) DESC",
+          2 },
+        { NULL, NULL, NULL, 0 },
 };
-
-/* The first two sources side by side, by the names of bands. */
-static char *diff_view(const struct query *q)
-{
-        return sqlite3_mprintf(
-                "CREATE TEMP VIEW diff AS SELECT name, o.max AS old, n.max AS new,"
-                " ifnull(n.max, 0) - ifnull(o.max, 0) AS change FROM"
-                " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS o FULL OUTER JOIN"
-                " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS n USING (name)"
-                " ORDER BY abs(change) DESC",
-                q->sources[0].name, q->sources[1].name);
-}
 
 /* ----------------------------------------------------------------------- open */
 
@@ -758,10 +756,15 @@ bool query_open(struct query *q, struct error *error)
         for (size_t i = 0; good && i < q->n; i++)
                 good = make_tables(q, i, error);
         good = good && make_tables(q, ALL_SOURCES, error);
-        for (const struct query_view *v = query_views; good && v->name; v++)
-                good = run_sql(q, sqlite3_mprintf("CREATE VIEW main.%s AS %s", v->name, v->sql), error);
-        if (good && q->n > 1)
-                good = run_sql(q, diff_view(q), error);
+        for (const struct query_view *v = query_views; good && v->name; v++) {
+                char *sql = v->sources == 2 && q->n > 1
+                                    ? sqlite3_mprintf(v->sql, q->sources[0].name, q->sources[1].name)
+                                    : sqlite3_mprintf("%s", v->sql);
+
+                good = v->sources > q->n ||
+                       run_sql(q, sqlite3_mprintf("CREATE TEMP VIEW %s AS %s", v->name, sql), error);
+                sqlite3_free(sql);
+        }
         sqlite3_progress_handler(q->db, CHECK_EVERY, check_clock, q);
         return good && (sqlite3_set_authorizer(q->db, authorize_action, q) == SQLITE_OK || error_set(error, "SQLite"));
 }

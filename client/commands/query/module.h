@@ -54,6 +54,7 @@ bool query_check_sources(struct query *q, struct error *error);
 /* SQL of the views, and of their names and what they are for, until a NULL. */
 struct query_view {
         const char *name, *help, *sql;
+        unsigned sources; /* as many as it needs; of two, the names of the first ones are the arguments of `sql` */
 };
 extern const struct query_view query_views[];
 

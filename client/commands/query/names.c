@@ -2,7 +2,7 @@
 /*
  * names.c - the names that a query can have: what Tab completes, and what was meant by one that is not there.
  *
- * DESIGN: columns are asked of SQLite, so that tables, views and `diff` are one kind. Of the text of a query no more is
+ * DESIGN: columns are asked of SQLite, so that tables and views are one kind. Of the text of a query no more is
  * understood than which table an alias stands for: the one before it ("FROM bands AS b").
  */
 #include "client/commands/query/answer.h"
@@ -45,9 +45,8 @@ static void add_tables(struct names *names, const struct query *q, const char *q
         for (unsigned t = 0; t < n_query_tables; t++)
                 add_name(names, qualifier, query_tables[t].name, "");
         for (const struct query_view *v = query_views; !*qualifier && v->name; v++)
-                add_name(names, "", v->name, "");
-        if (!*qualifier && q->n > 1)
-                add_name(names, "", "diff", "");
+                if (v->sources <= q->n)
+                        add_name(names, "", v->name, "");
 }
 
 static void add_columns(struct names *names, const struct query *q, const char *table, const char *qualifier)
@@ -101,15 +100,19 @@ static bool has_name(const struct names *names, const char *name)
 
 /* ---------------------------------------------------------------------- aliases */
 
-const char *query_find_word(const char *sql, const char *from, const char *word)
+bool query_is_word_at(const char *sql, const char *at, const char *word)
 {
         const size_t n = strlen(word);
 
-        for (; *from; from++)
-                if ((from == sql || !query_is_word_character(from[-1])) && !strncasecmp(from, word, n) &&
-                    !query_is_word_character(from[n]))
-                        return from;
-        return NULL;
+        return (at == sql || !query_is_word_character(at[-1])) && !strncasecmp(at, word, n) &&
+               !query_is_word_character(at[n]);
+}
+
+const char *query_find_word(const char *sql, const char *from, const char *word)
+{
+        while (*from && !query_is_word_at(sql, from, word))
+                from++;
+        return *from ? from : NULL;
 }
 
 /* The table or view that the name stands for in the query; NULL: none. For free(). */
@@ -127,9 +130,9 @@ static char *find_table(const struct query *q, const char *sql, const char *alia
                 for (const char *at = sql; !found && (at = query_find_word(sql, at, table)) != NULL;) {
                         at += strlen(table);
                         at += strspn(at, " \t\n");
-                        if (query_find_word(at, at, "AS") == at)
+                        if (query_is_word_at(at, at, "AS"))
                                 at += 2 + strspn(at + 2, " \t\n");
-                        if (*alias && query_find_word(at, at, alias) == at)
+                        if (*alias && query_is_word_at(at, at, alias))
                                 found = strdup(table);
                 }
         }
