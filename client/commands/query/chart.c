@@ -157,7 +157,9 @@ static int gather_rows(struct rows *r, sqlite3_stmt *statement, enum query_chart
                         const int type = sqlite3_column_type(statement, 0);
 
                         text = find_text(statement);
-                        r->is_time = type != SQLITE_TEXT && !strcmp(query_unit_of(statement, 0), "s");
+                        r->is_time =
+                                type != SQLITE_TEXT && (!strcmp(query_unit_of(statement, 0), "s") ||
+                                                        !sqlite3_stricmp(sqlite3_column_name(statement, 0), "time"));
                         if (text == 1 && sqlite3_column_count(statement) < 3)
                                 return refuse_chart(error, "a chart needs a column of numbers");
                         r->unit = find_unit(statement, text);

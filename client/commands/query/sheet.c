@@ -120,7 +120,8 @@ static void format_seconds(char *out, size_t size, const struct sheet_column *c,
         } units[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" } };
         size_t unit = 0;
 
-        while (strcmp(c->name, "time") != 0 && unit + 1 < ARRAY_SIZE(units) && c->greatest < units[unit].seconds)
+        while (strcmp(c->name, "time") != 0 && unit + 1 < ARRAY_SIZE(units) && c->greatest > 0 &&
+               c->greatest < units[unit].seconds)
                 unit++;
         const double least = c->least / units[unit].seconds;
         const int decimals = least >= 0.01 ? 3 : least >= 0.0001 ? 5 : 6;

@@ -230,30 +230,31 @@ static const struct query_column series_columns[] = {
         { "series", QUERY_TEXT, "",
           "live, heap_size, blocks_size, rss, foreign, gc_pause ... (`heapwatch help pipe`)" },
         { "time", QUERY_REAL, "s", "of the sample; of a live target's past: the last one of its interval" },
-        { "value", QUERY_REAL, "", "bytes, or seconds: the sample, or the last one" },
+        { "value", QUERY_REAL, QUERY_UNIT_OF_SERIES, "the sample, or the last one" },
         { "unit", QUERY_TEXT, "", "B or s" },
         { "samples", QUERY_INTEGER, "", "in the interval; 1 of a log" },
-        { "min", QUERY_REAL, "", "of them" },
-        { "max", QUERY_REAL, "", "of them" },
-        { "mean", QUERY_REAL, "", "of them" },
+        { "min", QUERY_REAL, QUERY_UNIT_OF_SERIES, "of them" },
+        { "max", QUERY_REAL, QUERY_UNIT_OF_SERIES, "of them" },
+        { "mean", QUERY_REAL, QUERY_UNIT_OF_SERIES, "of them" },
 };
 
-static double series_scale(Hw__Series series)
+const char *query_series_unit(Hw__Series series)
 {
-        return strcmp(hw_series_unit(series), "ns") ? 1 : 1e-9;
+        return strcmp(hw_series_unit(series), "ns") ? "B" : "s";
 }
 
 static void add_series_row(struct query_scan *s, const char *target, uint32_t run, Hw__Series series,
                            const Hw__Point *p)
 {
-        const double scale = series_scale(series);
+        const char *unit = query_series_unit(series);
+        const double scale = *unit == 's' ? 1e-9 : 1;
         struct query_rows *r = &s->rows;
 
         query_begin_row(s, target, run);
         query_rows_add_text(r, hw_series_name(series));
         query_rows_add_seconds(r, p->has_last_time_ns ? p->last_time_ns : p->time_ns);
         query_rows_add_real(r, p->last * scale);
-        query_rows_add_text(r, scale < 1 ? "s" : "B");
+        query_rows_add_text(r, unit);
         query_rows_add_integer(r, p->count);
         query_rows_add_real(r, p->min * scale);
         query_rows_add_real(r, p->max * scale);

@@ -65,9 +65,11 @@ void query_rows_done(struct query_rows *r);
 struct query_column {
         const char *name;
         enum query_type type;
-        const char *unit; /* "B", "s", "B/s"; "": a number, or a text */
+        const char *unit; /* "B", "s", "B/s", QUERY_UNIT_OF_SERIES; "": a number, or a text */
         const char *help;
 };
+
+#define QUERY_UNIT_OF_SERIES "B, s"
 
 #define QUERY_COLUMNS_MAX   24u
 #define QUERY_FIRST_COLUMNS 3u /* source, target, run */
@@ -150,6 +152,9 @@ struct query_table {
 
 extern const struct query_table query_tables[];
 extern const unsigned n_query_tables;
+
+/* "B", or "s". */
+const char *query_series_unit(Hw__Series series);
 
 /* The column at that place, the first three included. */
 const struct query_column *query_column_at(const struct query_table *t, unsigned place);

@@ -1,220 +1,187 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unit.c - DESIGN: SQLite tells of a result's column only its name, so its unit is found in the text of the query. A
- * column that is named by AS has the unit of what is before, where that is a column, or one function of a column that
- * keeps its unit: "max(bytes) AS largest". Any other has the unit of the column of its name in a table that the query
- * names, or of the series of that name. Whatever does not fit has no unit, and is printed as a plain number.
+ * unit.c - DESIGN: SQLite knows which column of a table a result's column is, through subqueries and views. Any other
+ * is an expression, whose text is found in the query, before "AS name": it has the unit that all columns in it have, if
+ * it only adds, subtracts, or calls functions that keep a unit. Else it is printed as a plain number.
  */
 #include "client/commands/query/answer.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "proto/base/array.h"
 
-#define NAME_MAX_BYTES 64u
-#define DEPTH_MAX      4u /* of names that are other columns' names */
+#define DEPTH_MAX 4u /* of names that stand for expressions with names */
 
-/* A part of the text of a query. */
-struct part {
-        const char *begin, *end;
+/* What is looked for: the unit of a column of that name in the result of a query. */
+struct sought {
+        const char *sql, *name;
+        unsigned depth;
 };
 
-static const char *skip_back(const char *sql, const char *at)
+static const char *find_unit_of_word(struct sought q, const char *word, size_t n);
+
+/* The unit that two units have in common; NULL: not known. */
+static const char *join_units(const char *a, const char *b)
 {
-        while (at > sql && isspace((unsigned char)at[-1]))
-                at--;
-        return at;
+        return !a || !b ? a ? a : b : strcmp(a, b) != 0 ? "" : a;
 }
 
-/* The word, without what is before its dot, that ends there. */
-static struct part find_word_before(const char *sql, const char *end)
-{
-        const char *begin = end;
-
-        while (begin > sql && query_is_word_character(begin[-1]))
-                begin--;
-        return (struct part){ begin, end };
-}
-
-static bool is_part(struct part p, const char *word)
-{
-        return (size_t)(p.end - p.begin) == strlen(word) && !strncasecmp(p.begin, word, strlen(word));
-}
-
-/* ------------------------------------------------------------------------ names */
-
-static const char *find_unit_of_series(const char *name)
-{
-        for (unsigned series = 1; series < SERIES_COUNT; series++) {
-                const char *known = hw_series_name((Hw__Series)series);
-
-                if (known && !strcmp(known, name))
-                        return strcmp(hw_series_unit((Hw__Series)series), "ns") ? "B" : "s";
-        }
-        return "";
-}
-
-/* The unit of the column of that name in the tables that the query names; "": none, or not the same in all. */
-static const char *find_unit_of_name(const char *sql, const char *name)
+/* Of a value of the table series: that of the series which the column is named after, or of all that are quoted. */
+static const char *find_unit_of_series(struct sought q)
 {
         const char *unit = NULL;
 
-        for (unsigned t = 0; t < n_query_tables; t++)
-                for (unsigned i = 0; i < query_tables[t].n_columns; i++) {
-                        const struct query_column *c = &query_tables[t].columns[i];
+        for (unsigned i = 1; i < SERIES_COUNT; i++) {
+                const char *name = hw_series_name((Hw__Series)i), *of = query_series_unit((Hw__Series)i);
+                const size_t n = name ? strlen(name) : 0;
 
-                        if (sqlite3_stricmp(c->name, name) != 0 || !query_find_word(sql, sql, query_tables[t].name))
-                                continue;
-                        if (unit && strcmp(unit, c->unit) != 0)
-                                return "";
-                        unit = c->unit;
-                }
-        if (!unit && query_find_word(sql, sql, "diff") &&
-            (!strcmp(name, "old") || !strcmp(name, "new") || !strcmp(name, "change")))
-                return "B";
-        return unit ? unit : query_find_word(sql, sql, "series") ? find_unit_of_series(name) : "";
+                if (name && !strcmp(name, q.name))
+                        return of;
+                for (const char *at = q.sql; name && (at = query_find_word(q.sql, at, name)) != NULL; at++)
+                        if (at > q.sql && at[-1] == '\'' && at[n] == '\'')
+                                unit = join_units(unit, of);
+        }
+        return unit ? unit : "";
 }
 
-/* ------------------------------------------------------------------ expressions */
-
-/* In these "" is no unit for certain, NULL is not known. */
-static const char *find_unit_of_alias(const char *sql, const char *name, unsigned depth);
-
-/* Of a column of a table, of the query itself, or of a view that it names. */
-static const char *find_unit_of_column(const char *sql, const char *name, unsigned depth)
+static const char *resolve_unit(struct sought q, const char *unit)
 {
-        const char *unit = find_unit_of_name(sql, name);
-
-        if (*unit || depth >= DEPTH_MAX)
-                return *unit ? unit : NULL;
-        unit = find_unit_of_alias(sql, name, depth + 1);
-        for (const struct query_view *v = query_views; !unit && v->name; v++)
-                if (query_find_word(sql, sql, v->name))
-                        unit = find_unit_of_column(v->sql, name, depth + 1);
-        return unit;
+        return unit && !strcmp(unit, QUERY_UNIT_OF_SERIES) ? find_unit_of_series(q) : unit;
 }
 
-static const char *find_unit_of_part(const char *sql, struct part p, unsigned depth)
+/* -------------------------------------------------------------------- expressions */
+
+static bool is_one_of(const char *word, size_t n, const char *const *words)
 {
-        const size_t n = (size_t)(p.end - p.begin);
-        char name[NAME_MAX_BYTES] = "";
-
-        if (n == 0 || n >= sizeof(name))
-                return NULL;
-        (void)memcpy(name, p.begin, n);
-        return find_unit_of_column(sql, name, depth);
-}
-
-/* The argument at that place, from 0, if it is a column; else an empty part. */
-static struct part find_argument(struct part within, unsigned place)
-{
-        const char *begin = within.begin, *end, *rest;
-
-        for (; place > 0 && begin < within.end; begin++)
-                place -= *begin == ',';
-        begin += strspn(begin, " \t\n");
-        for (end = begin; end < within.end && (query_is_word_character(*end) || *end == '.'); end++)
-                if (*end == '.')
-                        begin = end + 1;
-        rest = end + strspn(end, " \t\n");
-        return (struct part){ begin, place == 0 && (rest == within.end || *rest == ',') ? end : begin };
-}
-
-static bool is_one_of(struct part p, const char *const *words)
-{
-        while (*words && !is_part(p, *words))
+        while (*words && (strncasecmp(*words, word, n) != 0 || (*words)[n]))
                 words++;
         return *words != NULL;
 }
 
-static const char *find_unit_of_call(const char *sql, struct part function, struct part arguments, unsigned depth)
-{
-        static const char *const keeping[] = { "max",  "min",    "sum",    "total",    "avg", "quantile",    "lag",
-                                               "lead", "ifnull", "nullif", "coalesce", "abs", "first_value", NULL };
-        static const char *const per_second[] = { "rate", "slope", "slope_low", "slope_high", NULL };
-        static const char *const times[] = { "bucket", "onset", NULL }, *const counts[] = { "count", "length", NULL };
-
-        if (is_one_of(function, keeping))
-                return find_unit_of_part(sql, find_argument(arguments, 0), depth);
-        if (is_one_of(function, per_second)) {
-                const char *unit = find_unit_of_part(sql, find_argument(arguments, 1), depth);
-                return unit && !strcmp(unit, "B") ? "B/s" : NULL;
-        }
-        return is_one_of(function, times) ? "s" : is_one_of(function, counts) ? "" : NULL;
-}
-
-/* Whether an expression begins there: what is before it is no part of it. */
-static bool is_begin(const char *sql, const char *at)
-{
-        at = skip_back(sql, at);
-        const struct part word = find_word_before(sql, at);
-        return at == sql || at[-1] == ',' || at[-1] == '(' || is_part(word, "SELECT") || is_part(word, "DISTINCT");
-}
-
-/* The '(' of the ')' that ends there; NULL: there is none. */
-static const char *find_open(const char *sql, const char *end)
+/* The place behind the ')' of a '('. */
+static const char *skip_parentheses(const char *open, const char *end)
 {
         unsigned depth = 0;
 
-        for (const char *at = end; at-- > sql;) {
-                depth += *at == ')';
-                if (*at == '(' && --depth == 0)
-                        return at;
-        }
-        return NULL;
+        do {
+                depth += *open == '(';
+                depth -= *open == ')';
+        } while (++open < end && depth > 0);
+        return open;
 }
 
-/* Of the expression that ends there, if it is a column, or one function of a column. */
-static const char *find_unit_before(const char *sql, const char *end, unsigned depth)
+static const char *find_unit_of_expression(struct sought q, const char *at, const char *end)
 {
-        char name[NAME_MAX_BYTES];
+        static const char *const keeping[] = { "max", "min",         "sum",        "total",  "avg",    "quantile",
+                                               "lag", "lead",        "abs",        "ifnull", "nullif", "coalesce",
+                                               "iif", "first_value", "last_value", "round",  "cast",   NULL };
+        static const char *const per_second[] = { "rate", "slope", "slope_low", "slope_high", NULL };
+        static const char *const times[] = { "bucket", "onset", NULL }, *const windows[] = { "filter", "over", NULL };
+        const char *unit = NULL;
+        bool is_rate = false;
 
-        end = skip_back(sql, end);
-        struct part word = find_word_before(sql, end);
-        const char *open = end > sql && end[-1] == ')' ? find_open(sql, end) : NULL;
-        if (!open) {
-                const bool has_dot = word.begin > sql && word.begin[-1] == '.';
-                const char *begin = has_dot ? find_word_before(sql, word.begin - 1).begin : word.begin;
+        while (at < end && (!unit || *unit)) {
+                const char *word = at, *next;
 
-                return is_begin(sql, begin) ? find_unit_of_part(sql, word, depth) : NULL;
+                while (at < end && query_is_word_character(*at))
+                        at++;
+                const size_t n = (size_t)(at - word);
+                next = at + strspn(at, " \t\n");
+                if (n == 0 && *at == '\'') {
+                        const char *quote = strchr(at + 1, '\'');
+                        at = quote && quote < end ? quote + 1 : end;
+                } else if (n == 0) {
+                        if (strchr("*/%<>=!&|~", *at++))
+                                return "";
+                } else if (next < end && *next == '(') {
+                        is_rate = is_rate || is_one_of(word, n, per_second);
+                        if (is_one_of(word, n, windows))
+                                at = skip_parentheses(next, end);
+                        else if (is_one_of(word, n, per_second))
+                                at = next + strcspn(next, ","); /* behind the time */
+                        else if (is_one_of(word, n, times))
+                                return "s";
+                        else if (!is_one_of(word, n, keeping))
+                                return "";
+                } else if (*at != '.' && !isdigit((unsigned char)*word)) {
+                        unit = join_units(unit, find_unit_of_word(q, word, n));
+                }
         }
-        word = find_word_before(sql, skip_back(sql, open));
-        if (depth < DEPTH_MAX && (is_part(word, "FILTER") || is_part(word, "OVER"))) {
-                const char *series = query_find_word(sql, open, "series");
-
-                if (series && series < end && sscanf(series, "series = '%63[a-z_]'", name) == 1)
-                        return find_unit_of_series(name);
-                return find_unit_before(sql, word.begin, depth + 1);
-        }
-        return is_begin(sql, word.begin) ? find_unit_of_call(sql, word, (struct part){ open + 1, end - 1 }, depth)
-                                         : NULL;
+        return !is_rate || !unit ? unit : !strcmp(unit, "B") ? "B/s" : "";
 }
 
-/* Of what is named so by AS. */
-static const char *find_unit_of_alias(const char *sql, const char *name, unsigned depth)
+/* Where the expression begins that ends there. */
+static const char *find_begin(const char *sql, const char *end)
+{
+        const char *at = end;
+        bool is_text = false;
+        unsigned depth = 0;
+
+        for (; at > sql; at--) {
+                is_text = is_text != (at[-1] == '\'');
+                if (is_text)
+                        continue;
+                if (depth == 0 && (at[-1] == ',' || at[-1] == '('))
+                        break;
+                depth += at[-1] == ')';
+                depth -= at[-1] == '(';
+                if (depth == 0 && query_is_word_at(sql, at, "SELECT"))
+                        return at + strlen("SELECT");
+        }
+        return at;
+}
+
+/* Of what the query calls so by AS: of all such expressions, or of the first if another one has led here. */
+static const char *find_unit_of_alias(struct sought q, const char *name)
 {
         const char *unit = NULL;
 
-        for (const char *at = sql; !unit && depth < DEPTH_MAX && (at = query_find_word(sql, at, name)) != NULL; at++) {
-                const struct part as = find_word_before(sql, skip_back(sql, at));
+        for (const char *at = q.sql; (at = query_find_word(q.sql, at, name)) != NULL && !(unit && q.depth); at++) {
+                const char *as = at;
 
-                unit = is_part(as, "AS") ? find_unit_before(sql, as.begin, depth) : NULL;
+                while (as > q.sql && isspace((unsigned char)as[-1]))
+                        as--;
+                as -= as - q.sql > 2 ? 2 : 0;
+                if (as < at && query_is_word_at(q.sql, as, "AS"))
+                        unit = join_units(unit, find_unit_of_expression((struct sought){ q.sql, q.name, q.depth + 1 },
+                                                                        find_begin(q.sql, as), as));
         }
         return unit;
 }
 
+/* Of a column of that name in the tables that the query has; else of what the query, or a view in it, calls so. */
+static const char *find_unit_of_word(struct sought q, const char *word, size_t n)
+{
+        const char *unit = NULL;
+        char name[64];
+
+        if (n >= sizeof(name) || q.depth > DEPTH_MAX)
+                return NULL;
+        (void)snprintf(name, sizeof(name), "%.*s", (int)n, word);
+        for (unsigned t = 0; t < n_query_tables; t++)
+                for (unsigned i = 0; i < query_tables[t].n_columns; i++)
+                        if (!sqlite3_stricmp(query_tables[t].columns[i].name, name) &&
+                            query_find_word(q.sql, q.sql, query_tables[t].name))
+                                unit = join_units(unit, query_tables[t].columns[i].unit);
+        unit = unit ? unit : find_unit_of_alias(q, name);
+        for (const struct query_view *v = query_views; !unit && v->name; v++)
+                if (query_find_word(q.sql, q.sql, v->name))
+                        unit = find_unit_of_word((struct sought){ v->sql, name, q.depth + 1 }, name, n);
+        return resolve_unit(q, unit);
+}
+
 const char *query_unit_of(sqlite3_stmt *statement, int column)
 {
-        const char *sql = sqlite3_sql(statement), *name = sqlite3_column_name(statement, column);
-        const char *expression = strchr(name, '(') ? strstr(sql, name) : NULL; /* its name where there is no AS */
-        const char *unit = !sqlite3_stricmp(name, "time") ? "s" : find_unit_of_alias(sql, name, 0);
+        const struct sought q = { sqlite3_sql(statement), sqlite3_column_name(statement, column), 0 };
+        const char *table = sqlite3_column_table_name(statement, column), *unit = NULL;
 
-        if (!unit && expression)
-                unit = find_unit_before(sql, expression + strlen(name), 0);
-        if (!unit)
-                unit = find_unit_of_column(sql, name, 0);
+        for (unsigned t = 0; table && t < n_query_tables; t++)
+                for (unsigned i = 0; !strcmp(table, query_tables[t].name) && i < query_tables[t].n_columns; i++)
+                        if (!strcmp(sqlite3_column_origin_name(statement, column), query_tables[t].columns[i].name))
+                                return resolve_unit(q, query_tables[t].columns[i].unit);
+        if (!(unit = find_unit_of_alias(q, q.name)))
+                unit = find_unit_of_expression(q, q.name, q.name + strlen(q.name)); /* its text, where there is no AS */
         return unit ? unit : "";
 }
