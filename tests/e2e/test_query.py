@@ -371,6 +371,9 @@ def test_formats_agree():
     assert [json.loads(line) for line in ask(sql, LEAKY, form="ndjson").splitlines()] == rows
     assert ask(sql, LEAKY, form="tsv").splitlines()[1].split("\t") == [rows[0]["name"], str(rows[0]["bytes"])]
     assert ask(sql, LEAKY, form="markdown").splitlines()[2].startswith(f"| {rows[0]['name']} | ")
+    assert ask("SELECT max(pause) AS p, 1 AS n FROM collections WHERE 0", LEAKY, "--units") == [{"p": "s", "n": ""}, {"p": None, "n": 1}]
+    assert ask(sql, LEAKY, "--units", form="ndjson").splitlines()[:2] == ['{"name":"","bytes":"B"}', json.dumps(rows[0], separators=(",", ":"))]
+    assert "--units" in ask(sql, LEAKY, "--units", form="csv", status=2)
     assert ask("SELECT '=1+1' AS a", LEAKY, form="csv").splitlines()[1] == "\"'=1+1\""
     assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
     values = {"great": (1 << 63) - 1, "small": -(1 << 63), "none": None, "tenth": 0.1, "text": 'a,"b"', "empty": "", "lines": "a\nb"}

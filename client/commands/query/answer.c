@@ -296,7 +296,7 @@ static int write_rows(const struct query_output *o, struct out_file *out, sqlite
                 return query_chart_write_svg(out->to, statement, o->chart, sql, error);
         if (o->chart)
                 return query_chart_draw(out->to, statement, o->chart, terminal_columns(o), error);
-        return query_print(out->to, statement, o->format, terminal_columns(o));
+        return query_print(out->to, statement, o->format, o->units, terminal_columns(o));
 }
 
 int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output)

@@ -18,10 +18,10 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON, QUERY_NDJSON,
 #define QUERY_TABLE_ROWS 10000u /* of a table for people, which is kept to be aligned; further ones are counted */
 
 /*
- * Steps the statement to its end and prints its rows. `columns`: of the terminal, 0: no bound. Returns SQLITE_DONE, or
- * the error of the statement.
+ * Steps the statement to its end and prints its rows. `columns`: of the terminal, 0: no bound; `units`: of JSON, first
+ * an object with the unit of each column. Returns SQLITE_DONE, or the error of the statement.
  */
-int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, unsigned columns);
+int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, bool units, unsigned columns);
 int query_print_sheet(FILE *to, sqlite3_stmt *statement, unsigned columns); /* QUERY_TABLE, of sheet.c */
 
 /* The rows of a query as a picture: in the terminal, or as SVG. */
@@ -45,6 +45,7 @@ struct query_output {
         enum query_format format;
         enum query_chart chart;
         const char *file; /* NULL: standard output */
+        bool units;
 };
 
 /*

@@ -45,6 +45,8 @@ static const struct option options[] = {
                     "write there; its suffix is the format: .csv .tsv .json .ndjson .md .svg (of a chart) .sqlite .db"),
         OPTION_CHOICE("chart", 0, "KIND", enum query_chart, struct request, output.chart, charts,
                       "draw the rows: line, bar, area; by their first column, a time"),
+        OPTION_FLAG("units", 0, struct request, output.units,
+                    "of json and ndjson: first an object with the unit of each column"),
         OPTION_LIST("tables", 0, "NAME", struct request, tables, COMPLETE_NOTHING,
                     "in place of SQL: store this table or view in the database of -o; repeat it for each"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
@@ -283,6 +285,8 @@ static int check_options(const struct request *r, const struct command *c, const
                         c, "-o %s: it exists, and no query wrote it: give another name, or remove it", r->output.file);
         if (r->output.chart && query_is_database(r->output.file))
                 return command_usage_error(c, "a chart cannot be stored in a database: -o FILE.svg, or without -o");
+        if (r->output.units && r->output.format != QUERY_JSON && r->output.format != QUERY_NDJSON)
+                return command_usage_error(c, "--units belongs to --format json and ndjson");
         if (r->every_ns && r->every_ns < EVERY_MIN_NS)
                 return command_usage_error(c, "--every: expected at least 100ms");
         if (r->every_ns && r->output.file)

@@ -105,6 +105,16 @@ static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l,
         return good ? status : SQLITE_NOMEM;
 }
 
+static void print_units(struct json_out *j, sqlite3_stmt *statement)
+{
+        json_open(j, '{');
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+                json_text_key(j, sqlite3_column_name(statement, i));
+                json_text(j, query_unit_of(statement, i));
+        }
+        json_close(j, '}');
+}
+
 static void print_object(struct json_out *j, sqlite3_stmt *row)
 {
         json_open(j, '{');
@@ -127,19 +137,19 @@ static void print_object(struct json_out *j, sqlite3_stmt *row)
         json_close(j, '}');
 }
 
-static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each)
+static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each, bool units)
 {
         struct json_out j = { .to = to };
-        int status;
+        int status = SQLITE_ROW;
 
         if (!a_line_each)
                 json_open(&j, '[');
-        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)) {
+        for (; units || ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)); units = false) {
                 struct json_out line = { .to = to };
 
                 if (!a_line_each)
                         json_line(&j);
-                print_object(a_line_each ? &line : &j, statement);
+                (units ? print_units : print_object)(a_line_each ? &line : &j, statement);
                 if (a_line_each)
                         (void)putc('\n', to);
         }
@@ -150,14 +160,14 @@ static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each)
         return status;
 }
 
-int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, unsigned columns)
+int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, bool units, unsigned columns)
 {
         switch (format) {
         case QUERY_TABLE:
                 return query_print_sheet(to, statement, columns);
         case QUERY_JSON:
         case QUERY_NDJSON:
-                return print_json(to, statement, format == QUERY_NDJSON);
+                return print_json(to, statement, format == QUERY_NDJSON, units);
         default:
                 return print_lines(to, statement, &lines[format], format == QUERY_MARKDOWN);
         }
