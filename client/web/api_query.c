@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: SQL is executed by `heapwatch query` as a child: its authorizer, its time and its memory are its own, and a
- * query that goes wrong costs the server nothing. Lines of its answer are objects of JSON; they are passed on.
+ * query that goes wrong costs the server nothing. Lines of its answer are objects of JSON, first the units of columns,
+ * then the rows; they are passed on.
  */
 #include "client/web/server.h"
 
@@ -58,7 +59,8 @@ static bool name_sources(const struct query_job *q, char *ret[QUERY_SOURCES])
 
 static void add_words(const struct query_job *q, char *const operands[], const char *words[])
 {
-        static const char *const first[] = { "heapwatch", "query", "--format", "ndjson", "--timeout", QUERY_TIME };
+        static const char *const first[] = { "heapwatch", "query",     "--format", "ndjson",
+                                             "--units",   "--timeout", QUERY_TIME };
         size_t n = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(first); i++)
@@ -90,19 +92,21 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
 
         const bool has_names = name_sources(q, operands) || error_set(error, "out of memory");
         add_words(q, operands, words);
-        const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS, 0, NULL };
+        const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS + 1, 0, NULL };
         const bool good = has_names && own_command_run(&command, &o, error);
         for (size_t i = 0; i < q->n; i++)
                 free(operands[i]);
         if (good) {
                 json_open(to, '{');
                 json_member_bool(to, "cut", o.is_cut);
-                json_member_open(to, "rows", '[');
                 for (const char *at = o.text, *end = o.text + o.n; at < end;) {
                         const char *stop = memchr(at, '\n', (size_t)(end - at));
                         const size_t size = (size_t)((stop ? stop : end) - at);
-                        if (size > 0)
-                                json_raw_bytes(to, at, size);
+                        if (at == o.text)
+                                json_key(to, "units");
+                        json_raw_bytes(to, at, size);
+                        if (at == o.text)
+                                json_member_open(to, "rows", '[');
                         at += size + 1;
                 }
                 json_close(to, ']');

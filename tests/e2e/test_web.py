@@ -314,7 +314,7 @@ def test_queries_are_answered_as_by_the_command(served):
     d, web = served
     sql = "SELECT name, count(*) AS n, max(bytes) AS most FROM bands GROUP BY name ORDER BY name"
     want = json.loads(client("query", "--connect", d.publish, "--format", "json", sql, "hc").stdout)
-    assert len(want) > 3 and ask_query(web, sql, "0:hc") == (200, {"cut": False, "rows": want})
+    assert len(want) > 3 and ask_query(web, sql, "0:hc") == (200, {"cut": False, "units": {"name": "", "n": "", "most": "B"}, "rows": want})
     both = "SELECT DISTINCT source FROM facts ORDER BY 1"
     assert ask_query(web, both, "hc", "leaky")[1]["rows"] == [{"source": "hc"}, {"source": "leaky"}]
 

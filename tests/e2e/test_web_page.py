@@ -129,6 +129,8 @@ def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
         tab.until(f"document.querySelectorAll('table.rows tbody tr').length === {len(want)}")
         line, = tab.chart("query")["series"]
         assert line["label"] == "live" and line["values"] == [r["live"] for r in want]
+        shown = client("query", sql, logs["info"]).stdout.decode().split("\n")[1].split("  ")
+        assert tab.js("[...document.querySelectorAll('table.rows tbody tr:first-child td')].map((e) => e.innerText)") == [s.strip() for s in shown if s], "units as on a terminal"
         tab.js(f"document.querySelector('textarea.sql').value = {json.dumps(named := 'SELECT time, name, bytes FROM bands')}")
         tab.focus(selector="textarea.sql")
         tab.press(key="Control+Enter")

@@ -8,14 +8,14 @@ import { Newest } from "../api/request.ts";
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setText, visible } from "../dom.ts";
 import { bandColor } from "../theme.ts";
-import { COUNT_UNIT, count, UNKNOWN } from "../units.ts";
+import { BYTES_UNIT, COUNT_UNIT, count, duration, known, rate, rateUnit, type Unit, UNKNOWN } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { csv, saveText } from "../widgets/save.ts";
 import { line, title, zooming } from "./common.ts";
 
 type Value = string | number | null;
 type Row = Record<string, Value>;
-interface Answer { rows: Row[]; cut: boolean }
+interface Answer { rows: Row[]; units: Record<string, string>; cut: boolean }
 
 const ROWS_SHOWN = 500, LINES = 6, SQL_MOST = 2000;
 const EXAMPLES: [string, string][] = [
@@ -27,17 +27,22 @@ const EXAMPLES: [string, string][] = [
     ["Alerts", "SELECT * FROM alerts"],
 ];
 
-function shownValue(v: Value | undefined): string {
-    if (v === null || v === undefined) return UNKNOWN;
-    return typeof v === "number" ? (Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(6)))) : visible(v);
+function shownText(v: Value | undefined): string {
+    return v === null || v === undefined ? UNKNOWN : visible(String(v));
 }
 
-// The columns in the order of the query.
-function columnsOf(rows: Row[]): string[] {
-    return Object.keys(rows[0] ?? {});
+// How numbers of a column are shown, as `heapwatch query` prints them: times with three decimals, rates in one unit.
+function unitOf(answer: Answer, column: string): Unit {
+    const rates = rateUnit(...answer.rows.map((r) => Number(r[column] ?? NaN)));
+    switch (answer.units[column]) {
+        case "B": return BYTES_UNIT;
+        case "s": return { name: "seconds", text: (x) => (column === "time" && known(x) ? `${x.toFixed(3)} s` : duration(known(x) ? x * 1e9 : x)), binary: false };
+        case "B/s": return { name: "rate", text: (x) => rate(x, rates), binary: false };
+        default: return { ...COUNT_UNIT, text: (x) => (!known(x) || Number.isInteger(x) ? count(x) : String(Number(x.toPrecision(6)))) };
+    }
 }
 
-interface Plot { x: number[]; lines: Map<string, (number | null)[]>; more: number }
+interface Plot { x: number[]; lines: Map<string, (number | null)[]>; of: string; more: number }
 
 // Lines over time, as `heapwatch query --chart line` has them: the first column is a time; each further column of numbers is a line, or
 // a column of text names the line of the number after it.
@@ -49,14 +54,14 @@ function plotOf(rows: Row[], columns: string[]): Plot | undefined {
     const at = new Map<Value | undefined, number>(x.map((t, i) => [t, i])), lines = new Map<string, (number | null)[]>();
     for (const r of rows)
         for (const c of numbers) {
-            const name = text ? shownValue(r[text]) : c, value = r[c];
+            const name = text ? shownText(r[text]) : c, value = r[c];
             const values = lines.get(name) ?? x.map(() => null);
             lines.set(name, values);
             if (typeof value === "number") values[at.get(r[first])!] = value;
         }
     const peak = (values: (number | null)[]): number => values.reduce<number>((most, v) => Math.max(most, Math.abs(v ?? 0)), 0);
     const kept = new Set([...lines].sort((a, b) => peak(b[1]) - peak(a[1])).slice(0, LINES).map(([name]) => name));
-    return { x: x as number[], lines: new Map([...lines].filter(([name]) => kept.has(name))), more: lines.size - kept.size };
+    return { x: x as number[], lines: new Map([...lines].filter(([name]) => kept.has(name))), of: numbers[0]!, more: lines.size - kept.size };
 }
 
 export function query(app: App): Page {
@@ -66,7 +71,7 @@ export function query(app: App): Page {
         ...EXAMPLES.map(([name], i) => h("option", { value: String(i) }, name)));
     const beside = h("select", { "aria-label": "A second target", onchange: () => route.set({ with: beside.value }) });
     const message = h("p", { class: "muted", role: "status" }), problem = h("pre", { class: "problem", role: "alert" });
-    const chart = new Chart({ ...zooming(app), id: "query", title: "Rows over time", unit: COUNT_UNIT, height: 260 });
+    const drawn = { ...COUNT_UNIT }, chart = new Chart({ ...zooming(app), id: "query", title: "Rows over time", unit: drawn, height: 260 });
     const rowsBox = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Rows" });
     const save = h("button", { class: "quiet", onclick: () => saveRows() }, "CSV");
     const table = h("section", { class: "tablebox", "data-table": "query" }, h("div", { class: "tablehead" }, h("h3", {}, "Rows"), save), rowsBox);
@@ -94,21 +99,26 @@ export function query(app: App): Page {
         update();
     }
     function saveRows(): void {
-        const columns = columnsOf(answer?.rows ?? []);
+        const columns = Object.keys(answer?.units ?? {});
         if (answer) saveText("heapwatch-query.csv", "text/csv", csv([columns, ...answer.rows.map((r) => columns.map((c) => r[c]))]));
     }
 
     function show(): void {
-        const rows = answer?.rows ?? [], columns = columnsOf(rows), plot = plotOf(rows, columns);
+        const rows = answer?.rows ?? [], columns = Object.keys(answer?.units ?? {}), plot = plotOf(rows, columns);
+        const units = new Map(columns.map((c) => [c, unitOf(answer!, c)]));
         setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
         problem.hidden = !answers.error;
         setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}`);
         chart.root.hidden = !plot;
+        if (plot) Object.assign(drawn, units.get(plot.of));
         if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: [...plot.lines].map(([name, values], i) =>
             line(name, name, bandColor("calm", i, plot.lines.size), values)) }, "");
         table.hidden = !rows.length;
         replace(rowsBox, rows.length > 0 && h("table", { class: "rows" }, h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col" }, visible(c))))),
-            h("tbody", {}, ...rows.slice(0, ROWS_SHOWN).map((r) => h("tr", {}, ...columns.map((c) => h("td", { class: typeof r[c] === "number" ? "number" : "" }, shownValue(r[c]))))))));
+            h("tbody", {}, ...rows.slice(0, ROWS_SHOWN).map((r) => h("tr", {}, ...columns.map((c) => {
+                const v = r[c];
+                return typeof v === "number" ? h("td", { class: "number" }, units.get(c)!.text(v)) : h("td", {}, shownText(v));
+            }))))));
     }
 
     function update(): void {
