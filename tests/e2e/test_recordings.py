@@ -106,6 +106,7 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     assert "nothing lost" in cut and "its recording was read up to here; the run itself goes on" in cut
     asked = [client("query", "SELECT state FROM runs", source, "-f", "csv", env=env).stdout for source in ("api", "recording:api", f"recording:{record}/api")]
     assert asked == [b"state\nrunning\n"] * 3
+    assert [json.loads(client("summary", what, "--format", "json", env=env).stdout)["finished"] for what in (path, "recording:api", log)] == [False] * 3
     told = int(cut.split("Log: ")[1].split(" events")[0].replace(",", ""))
     assert abs(told - events) < 64      # block markers of the places where it was cut
     out = client("recording", "delete", "api", env=env)

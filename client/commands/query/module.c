@@ -142,7 +142,6 @@ static int open_source(struct query_cursor *c)
         if (!has_table(source, v->table, &error))
                 return leave_out(v, source, &error) ? SQLITE_OK : fail_scan(c, source->what, error.text);
         c->scan.source = source->name;
-        c->scan.what = source->what;
         c->scan.until_ms = v->query->until_ms;
         if (v->table->add_graph) {
                 if (v->table->add_graph(&c->scan, source->what, &error))

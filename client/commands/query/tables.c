@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/world/feed/locate.h"
 #include "client/world/state/band_name.h"
 #include "client/world/state/world.h"
 #include "heapwatch/text.h"
@@ -165,8 +164,7 @@ static void finish_runs(struct query_scan *s)
                 query_rows_add_text(r, run->program);
                 query_rows_add_text(r, run->ghc_version);
                 query_rows_add_optional(r, run->has_pid, run->pid);
-                add_enum(r, &hw__target__state__descriptor, state->has_state,
-                         locate_is_live(s->what) ? HW__TARGET__STATE__STATE_RUNNING : (int)state->state);
+                add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
                 query_rows_add_text(r, state->detail);
                 query_rows_add_text(
                         r, run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);

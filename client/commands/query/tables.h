@@ -96,9 +96,9 @@ struct query_point {
 struct query_threads;
 
 struct query_scan {
-        const char *source, *what; /* its name; as it was typed */
-        struct feed *feed;         /* of that source, while it is read */
-        struct world *world;       /* of all messages so far */
+        const char *source;  /* its name */
+        struct feed *feed;   /* of that source, while it is read */
+        struct world *world; /* of all messages so far */
         struct query_bounds bounds;
         uint64_t until_ms;             /* monotonic; as of the query */
         struct event_types *types;     /* of a table of events */

@@ -170,39 +170,21 @@ char *locate_log(const char *path, struct error *error)
 
 /* ------------------------------------------------------------------------ profiles */
 
-/* The run that a path names, and the stretch of it. False, with a sentence or "": the path is no recording. */
-static bool find_stretch(const char *path, char directory[RECORDED_PATH_MAX], struct stretch *s,
-                         struct recorded_run *run, struct error *error)
-{
-        const struct locate own = { .endpoint = NULL };
-
-        *error = (struct error){ "" };
-        if (!stretch_is(path) || !stretch_parse(path, s, error))
-                return false;
-        (void)snprintf(directory, RECORDED_PATH_MAX, "%s", s->directory);
-        return (directory[0] || locate_directory(&own, directory, error)) &&
-               recorded_run_find(directory, s->which, run, error) == 0;
-}
-
-bool locate_is_live(const char *path)
-{
-        char directory[RECORDED_PATH_MAX];
-        struct recorded_run run;
-        struct error ignored;
-        struct stretch s;
-
-        return find_stretch(path, directory, &s, &run, &ignored) && run.live;
-}
-
 char *locate_profile(const char *path, uint64_t *ret_wall_ns, struct error *error)
 {
         char directory[RECORDED_PATH_MAX], file[RECORDED_PATH_MAX], *text = NULL;
+        const struct locate own = { .endpoint = NULL };
         struct cutout_range range;
         struct recorded_run run;
         struct stretch s;
         size_t size;
 
-        if (!find_stretch(path, directory, &s, &run, error) || !stretch_range(&s, &run, &range, error) ||
+        *error = (struct error){ "" };
+        if (!stretch_is(path) || !stretch_parse(path, &s, error))
+                return NULL;
+        (void)snprintf(directory, RECORDED_PATH_MAX, "%s", s.directory);
+        if ((!directory[0] && !locate_directory(&own, directory, error)) ||
+            recorded_run_find(directory, s.which, &run, error) != 0 || !stretch_range(&s, &run, &range, error) ||
             !recorded_run_profile(directory, &run, range.from_ns, range.to_ns, file, ret_wall_ns))
                 return NULL;
         const int r = whole_file_read(file, PROFILE_BYTES, &text, &size);

@@ -31,9 +31,6 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
  */
 char *locate_log(const char *path, struct error *error);
 
-/* Whether a path names a recording whose run goes on: a log of it ends where it was read. */
-bool locate_is_live(const char *path);
-
 /*
  * The newest profile that was kept with a recording, in the stretch that the path names
  * (proto/eventlog/recording/run_dir.h); to free(). NULL: none, or the path is no recording, or with a sentence, which

@@ -186,10 +186,10 @@ static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
                 .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
         };
         snprintf(detail, size, "%s", end->detail);
-        return end->state == RUN_END_ENDED     ? ON_END_WELL
-               : end->state == RUN_END_FAILED  ? ON_END_FAILED
+        return end->state == RUN_END_FAILED    ? ON_END_FAILED
                : end->state == RUN_END_CRASHED ? ON_END_CRASHED
-                                               : ON_END_UNKNOWN;
+               : end->state == RUN_END_LOST    ? ON_END_UNKNOWN
+                                               : ON_END_WELL;
 }
 
 enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size)

@@ -19,8 +19,10 @@ uint64_t pipeline_now_ns(const struct pipeline *p)
 
 struct target_facts pipeline_facts(const struct pipeline *p)
 {
+        const bool is_cut_out = p->life == LIFE_ENDED && p->recorded_end.state == RUN_END_RUNNING;
+
         return (struct target_facts){
-                .state = life_shown(p->life),
+                .state = is_cut_out ? HW__TARGET__STATE__STATE_RUNNING : life_shown(p->life),
                 .uri = p->uri.text,
                 .detail = p->detail,
                 .labels = p->labels,

@@ -167,17 +167,19 @@ static bool declare_message(struct cutout *c)
         return true;
 }
 
-/* A run that goes on has an end marker here, too: without one its log would be that of a crash. */
-static const struct run_end goes_on = {
-        .state = RUN_END_ENDED,
-        .detail = "its recording was read up to here; the run itself goes on",
+#define CUT_OFF "its recording was read up to here; the run itself goes on"
+
+/* Without an end marker the log would be that of a crash. By whether the run goes on now. */
+static const struct run_end cut_off[] = {
+        [false] = { .state = RUN_END_ENDED, .detail = CUT_OFF },
+        [true] = { .state = RUN_END_RUNNING, .detail = CUT_OFF },
 };
 
 /* How the run ended; NULL: nobody knows, or its end marker tells all that is known: it ended well. */
 static const struct run_end *untold_end(const struct cutout *c, const struct recorded_run *run)
 {
         if (run->live || c->range.to_ns < run->end_ns)
-                return &goes_on;
+                return &cut_off[run->live];
         const struct run_end *end = &run->end;
         const bool told = end->state == RUN_END_ENDED && !end->exit_known && !end->resident_bytes && !end->why.state;
 

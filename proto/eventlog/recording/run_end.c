@@ -23,7 +23,7 @@
 
 static const char *const names[] = {
         [RUN_END_UNKNOWN] = "",      [RUN_END_LOST] = "lost",       [RUN_END_ENDED] = "ended",
-        [RUN_END_FAILED] = "failed", [RUN_END_CRASHED] = "crashed",
+        [RUN_END_FAILED] = "failed", [RUN_END_CRASHED] = "crashed", [RUN_END_RUNNING] = "running",
 };
 
 const char *run_end_name(enum run_end_state state)
@@ -117,7 +117,7 @@ int run_end_write(int directory, const struct run_end *end)
 
 static enum run_end_state state_of(const char *name)
 {
-        for (unsigned i = RUN_END_LOST; i <= RUN_END_CRASHED; i++)
+        for (unsigned i = RUN_END_LOST; i <= RUN_END_RUNNING; i++)
                 if (!strcmp(name, names[i]))
                         return (enum run_end_state)i;
         return RUN_END_UNKNOWN;

@@ -36,6 +36,7 @@ enum run_end_state {
         RUN_END_ENDED,
         RUN_END_FAILED,
         RUN_END_CRASHED,
+        RUN_END_RUNNING, /* it has not ended: the log was cut out of its recording before that */
 };
 
 /* Why what grew was kept, as the action `why` of an alert found out. */

@@ -28,6 +28,7 @@ static void test_what_is_printed_is_read_back(void **state)
                 { .state = RUN_END_LOST, .resident_bytes = INT64_MAX, .resident_wall_ns = INT64_MAX },
                 { .state = RUN_END_ENDED, .ended_wall_ns = UINT64_C(1700000000000000000) },
                 { .state = RUN_END_ENDED, .why = { RUN_WHY_NOT_FOUND, 7, "its heap was not copied" } },
+                { .state = RUN_END_RUNNING, .detail = "cut out" },
         };
 
         (void)state;
