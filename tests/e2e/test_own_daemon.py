@@ -262,6 +262,8 @@ def test_recordings_of_ended_programs_are_found_after_a_restart(own, programs):
     wait_for(lambda: (own.state / "checkpoints" / "one.checkpoint").stat().st_mtime_ns > ended_ns, "a checkpoint of that")
     assert own.heapwatch(*command).returncode == 0
     own.end(signal.SIGKILL)
+    alone = own.heapwatch(*command)
+    assert alone.returncode == 0 and "one" in alone.stdout, "it needs no daemon"
     assert own.heapwatch("top", "--once", "--plain").returncode == 0        # starts the next one
     wait_for(lambda: own.api.target("one").kept, "the ended target")
     after = own.heapwatch(*command)

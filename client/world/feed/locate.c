@@ -16,6 +16,7 @@
 #include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 #include "proto/eventlog/recording/stretch.h"
+#include "proto/wire/endpoints.h"
 
 #define WAIT_MS  10000 /* for the disk */
 #define PAUSE_MS 20
@@ -85,6 +86,18 @@ bool locate_paused(const struct locate *l, char ret_why[LOCATE_PAUSED_MAX])
         return a.paused[0];
 }
 
+/* Where your own daemon kept recordings, if none answers: all of them are on disk then. */
+static bool find_kept_directory(const struct locate *l, char directory[RECORDED_PATH_MAX])
+{
+        char publish[256], request[256], state[RECORDED_PATH_MAX - sizeof("/recordings")];
+
+        if (l->endpoint || hw_default_endpoints(publish, request, sizeof(publish)) < 0 || !absent_at_once(publish) ||
+            state_directory(state, sizeof(state), publish) != 0)
+                return false;
+        (void)snprintf(directory, RECORDED_PATH_MAX, "%s/recordings", state);
+        return access(directory, R_OK | X_OK) == 0;
+}
+
 bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX], struct error *error)
 {
         struct answer a;
@@ -92,6 +105,8 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
         if (l->directory)
                 return snprintf(directory, RECORDED_PATH_MAX, "%s", l->directory) < (int)RECORDED_PATH_MAX ||
                        error_set(error, "the path is too long");
+        if (find_kept_directory(l, directory))
+                return true;
         if (!send_request(l, NULL, false, &a, error))
                 return false;
         memcpy(directory, a.directory, RECORDED_PATH_MAX);
@@ -123,9 +138,10 @@ bool locate_is_log(const char *what)
 bool locate_seal(const struct locate *l, const char *which, struct error *error)
 {
         uint64_t until_ms = clock_mono_ms() + WAIT_MS;
+        char directory[RECORDED_PATH_MAX];
         struct answer a, now;
 
-        if (l->directory || strpbrk(which, "@~"))
+        if (l->directory || strpbrk(which, "@~") || find_kept_directory(l, directory))
                 return true;
         if (!send_request(l, which, true, &a, error))
                 return false;

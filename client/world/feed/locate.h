@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * locate.h - where recordings are: where the user says, or where the daemon
- * keeps them. The daemon then writes out what it still has in memory.
+ * keeps them. The daemon then writes out what it still has in memory. Where none
+ * runs it is the directory in which `heapwatch run` has your own daemon keep them.
  */
 #ifndef HW_CLIENT_WORLD_FEED_LOCATE_H
 #define HW_CLIENT_WORLD_FEED_LOCATE_H
