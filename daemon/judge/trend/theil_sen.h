@@ -37,8 +37,8 @@ double theil_sen_slope(const double *p, unsigned n);
 double theil_sen_slope_at(const double *at, const double *y, unsigned n);
 
 /*
- * Whether the slope is surely less than `z` standard errors above 0, z^2 <= 9: true proves it at a tenth of a fit's
- * cost, false proves nothing.
+ * Whether the slope is surely less than `z` standard errors above 0: true proves it at a tenth of a fit's cost, false
+ * proves nothing.
  */
 bool theil_sen_lost(const double *p, unsigned n, double z);
 

@@ -33,7 +33,8 @@
 #define RECORD_THIRD_FROM  3u /* from this level on the third highest: one unusual job must not hide later growth */
 #define RECORD_THIRD_LEAST 6u /* filled buckets for that */
 #define NO_OLDER_GROWTH    99.0
-#define Z_LEAST            3.0 /* slope over its error: of TEST_Z3 */
+#define Z_LEAST            3.0 /* slope over its error: of TEST_Z3, */
+#define Z_GROWS            5.0 /* and of TEST_Z5 */
 #define RISES_SCATTER      5.0 /* slope over its error where neighbouring residuals were independent */
 #define GROWTH_LEAST_BYTES (64.0 * 1024)
 #define UNSEEN             ((float)NAN)
@@ -290,7 +291,8 @@ uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t sp
         double older = (double)r->old_slope, newer = (double)r->new_slope, last = (double)r->last_slope;
 
         return (uint16_t)(test_bit(TEST_RISES, s > 0) | test_bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
-                          test_bit(TEST_Z3, z >= Z_LEAST) | test_bit(TEST_Z5, z >= 5) | test_bit(TEST_Z7, z >= 7) |
+                          test_bit(TEST_Z3, z >= Z_LEAST) | test_bit(TEST_Z5, z >= Z_GROWS) |
+                          test_bit(TEST_Z7, z >= 7) |
                           test_bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
                           test_bit(TEST_SIZE_2, rise >= 0.02 * level) | test_bit(TEST_NEW_25, newer >= 0.25 * s) |
                           test_bit(TEST_NEW_40, newer >= 0.4 * s) | test_bit(TEST_NEW_OLD, newer >= 0.7 * older) |
@@ -491,7 +493,7 @@ bool windows_rest(const double *floors, unsigned n)
                                 pairs[i] = floors_mean(p[2 * i], p[2 * i + 1]);
                         p = pairs;
                 }
-                if (!theil_sen_lost(p, points, Z_LEAST) && (!theil_sen_fit(p, points, &fit) || may_grow(&fit, k)))
+                if (!theil_sen_lost(p, points, Z_GROWS) && (!theil_sen_fit(p, points, &fit) || may_grow(&fit, k)))
                         return false;
         }
         return true;
