@@ -339,12 +339,6 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
         w->rising = r && window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
 }
 
-/* Whether the points of a window are in the ladder until it is judged again: up to two buckets are added by then. */
-static bool keeps_points(unsigned index)
-{
-        return window_points(index) * shapes[index % WINDOWS_PER_LEVEL].pair < LADDER_BUCKETS;
-}
-
 /* All that follows from a line through the points, record and life aside. */
 static void set_line(struct window_result *r, const struct windows *w, unsigned index, const struct theil_sen *fit,
                      const double *p, enum windows_read read)
@@ -375,12 +369,14 @@ void windows_read(struct windows *w, const struct ladder *ladder)
         if (i < 0 || !(windows_result(w, (unsigned)i)->passed & WINDOW_UNREAD))
                 return;
         const unsigned index = (unsigned)i, level = index / WINDOWS_PER_LEVEL, place = index % WINDOWS_PER_LEVEL;
+        const unsigned n = window_points(index), pair = shapes[place].pair;
         struct window_result *r = rings_at(&windows_shape, &w->results, level, place);
         struct ladder then = *ladder; /* whose buckets it borrows */
         then.minutes = r->ended;
-        (void)gather_points(&then, level, window_points(index), shapes[place].pair, p);
+        (void)gather_points(&then, level, n, pair, p);
+        p[0] = pair == 2 ? floors_mean(r->end, ladder_floor(&then, level, 2 * n - 2)) : r->end;
         r->passed = 0;
-        if (theil_sen_fit(p, window_points(index), &fit))
+        if (theil_sen_fit(p, n, &fit))
                 set_line(r, w, index, &fit, p, WINDOWS_STEADY);
 }
 
@@ -418,15 +414,17 @@ static struct window_result evaluate_window(struct windows *w, const struct ladd
         unsigned filled = gather_points(l, index / WINDOWS_PER_LEVEL, n, pair, p);
         if (3 * filled < 2 * n)
                 return (struct window_result){ 0 };
-        const bool may_be_lost = speaks ? read == WINDOWS_STEADY && keeps_points(index) : read != WINDOWS_SHAPES;
+        const bool may_be_lost = speaks ? read == WINDOWS_STEADY : read != WINDOWS_SHAPES;
         const bool lost = may_be_lost && theil_sen_lost(p, n, Z_LEAST);
         if ((lost && !speaks) || (!lost && !theil_sen_fit(p, n, &fit)))
                 return unevaluated_window(filled, l->minutes);
         struct window_result r = begin_result(l, life, index, filled);
-        if (lost)
+        if (lost) {
                 r.passed = WINDOW_UNREAD;
-        else
+                r.end = ladder_floor(l, index / WINDOWS_PER_LEVEL, n * pair - 1);
+        } else {
                 set_line(&r, w, index, &fit, p, read);
+        }
         return r;
 }
 

@@ -52,7 +52,11 @@ enum window_test {
         TEST_COUNT
 };
 
-#define WINDOW_UNREAD (1u << 15) /* among the tests passed: its line is found when somebody asks (windows_read) */
+/*
+ * Among the tests passed: its line is found when somebody asks (windows_read). Until then `end` is its oldest bucket:
+ * the longest window's is gone from the ladder when the next one comes.
+ */
+#define WINDOW_UNREAD (1u << 15)
 
 #define TEST_BIT(test) (1u << (test))
 #define TESTS_RISES    (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z3)) /* certainly: its interval is above 0 */
