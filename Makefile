@@ -163,9 +163,20 @@ $(OBJ)/commit: FORCE
 $(MAINS:%=$(OBJ)/%.o): $(OBJ)/commit
 $(MAINS:%=$(OBJ)/%.o) $(MAINS:%=$(OBJ)/%.warned): private HW_CFLAGS += -DHEAPWATCH_COMMIT='"$(COMMIT)"'
 
+# Descriptions of the structs that checkpoints hold, for each source that includes its own.
+LAYOUTS := $(patsubst %.c,$(GEN)/%_layouts.inc,$(shell grep -l '_layouts\.inc"' $(DAEMON_SRC)))
+
+$(LAYOUTS): $(GEN)/%_layouts.inc: %.c scripts/layouts $(OBJ)/flags | $(GEN)/heapwatch/heapwatch.pb-c.h
+	@mkdir -p $(@D)
+	$(call SAY,GEN,$@)
+	$(Q)sed '/_layouts\.inc"/d' $< | $(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -E -P -MMD -MP -MF $@.d -MT $@ -x c -o $@.i -
+	$(Q)scripts/layouts $< $@.i > $@
+	$(Q)rm -f $@.i
+-include $(LAYOUTS:%=%.d)
+
 # Generated headers must exist before anything that may include them.
-$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | \
-  $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+GENERATED := $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h) $(LAYOUTS)
+$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | $(GENERATED)
 
 # The browser page, bundled by npm in $(BUILD)/page and embedded into heapwatch. Without npm its files are empty.
 WEB ?= 1
@@ -416,14 +427,14 @@ unit-programs: $(UNIT_BIN)
 
 # Only what the compiler says of each source: with MODE, CC and CFLAGS as for `all`, in half the time.
 WARNED := $(patsubst %.c,$(OBJ)/%.warned,$(sort $(LIB_SRC) $(DAEMON_SRC) $(CLIENT_SRC) $(AGENT_SRC) $(AGENT_ACTS) $(INSPECT_SRC) daemon/main.c client/main.c inspect/main.c))
-$(WARNED): $(OBJ)/%.warned: %.c $(OBJ)/flags | $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+$(WARNED): $(OBJ)/%.warned: %.c $(OBJ)/flags | $(GENERATED)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -fsyntax-only $<
 	@touch $@
 warnings: $(WARNED)
 
 #: style       checks sources and documents without building
-style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+style: $(GENERATED)
 	$(Q)scripts/check-style
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
@@ -431,13 +442,7 @@ style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)tests/leaklab/constants.py --check
 	$(Q)scripts/page-types --check
 	$(Q)scripts/dashboards --check
-	$(Q)BUILD='$(BUILD)' scripts/layouts --check
 .PHONY: style
-
-#: layouts     writes the definitions of structs that checkpoints hold, after one has changed; needs clang
-layouts: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
-	$(Q)BUILD='$(BUILD)' scripts/layouts
-.PHONY: layouts
 
 #: abi         whether programs built with the last release still run with this libheapwatch.so
 abi: $(O)/libheapwatch.so
@@ -445,7 +450,7 @@ abi: $(O)/libheapwatch.so
 .PHONY: abi
 
 #: tidy        clang-tidy over the sources, with the list of .clang-tidy
-tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
+tidy: $(GENERATED)
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
 .PHONY: tidy
 

@@ -13,7 +13,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/outside_census.h"
 
-#include "daemon/model/model_layouts.inc"
+#include "daemon/model/model_image_layouts.inc"
 
 #define ROWS_MAX (1u << 24)
 

@@ -10,7 +10,7 @@
 #include "daemon/model/image/image.h"
 #include "daemon/judge/rules/alerts_private.h"
 
-#include "daemon/judge/rules/alerts_layouts.inc"
+#include "daemon/judge/rules/alerts_image_layouts.inc"
 
 /* Texts of the rule, by which it is found again, and of the alert. */
 struct texts {

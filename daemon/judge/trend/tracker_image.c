@@ -4,7 +4,7 @@
 #include "daemon/judge/trend/tracker_private.h"
 #include "proto/base/limits.h"
 
-#include "daemon/judge/trend/tracker_layouts.inc"
+#include "daemon/judge/trend/tracker_image_layouts.inc"
 
 static const char impossible[] = "numbers in its verdicts contradict each other";
 

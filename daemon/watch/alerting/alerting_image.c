@@ -9,7 +9,7 @@
 #include "daemon/judge/rules/alerts.h"
 #include "heapwatch/wire.h"
 
-#include "daemon/watch/alerting/alerting_layouts.inc"
+#include "daemon/watch/alerting/alerting_image_layouts.inc"
 
 /* The results of an alert's actions, as its message has them. */
 static void write_results(struct image *im, const struct alert *alert)

@@ -35,7 +35,7 @@ struct kept {
         bool has_decoder;
 };
 
-#include "daemon/watch/targets/checkpoint_layouts.inc"
+#include "daemon/watch/targets/pipeline_checkpoint_layouts.inc"
 
 static struct kept keep_state(const struct pipeline *p)
 {
