@@ -97,7 +97,6 @@ void console_destroy(struct console **c)
                 free(v->state);
         }
         free((*c)->views);
-        world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
         (void)command_poll(*c); /* one that is done */
@@ -119,7 +118,7 @@ static void find_target(struct console *c)
         size_t index;
 
         c->scene.left = false;
-        c->scene.world = c->frozen ? c->frozen : c->live;
+        c->scene.world = c->live;
         c->scene.target = console_find_target(c, &index);
         if (c->scene.target) {
                 (void)snprintf(c->target, sizeof(c->target), "%s", c->scene.target->name);
@@ -131,7 +130,7 @@ static void find_target(struct console *c)
                 c->scene.target = console_find_target(c, &index);
                 c->scene.left = c->scene.target != NULL;
                 if (!c->scene.left)
-                        c->scene.world = c->frozen ? c->frozen : c->live;
+                        c->scene.world = c->live;
         }
 }
 
@@ -150,7 +149,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
 {
         if (!c->frozen)
                 c->scene.now_wall_ns = now_wall_ns;
-        if (c->scene.recall)
+        if (c->scene.recall && !c->frozen)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
         focus_target(c);
@@ -173,7 +172,8 @@ void console_forget(struct console *c, size_t daemon)
                 journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
         if (world_targets(c->live) && !c->scene.left) {
                 world_destroy(&c->before);
-                c->before = world_freeze(c->live); /* NULL when out of memory: the data is lost with the daemon */
+                c->before =
+                        world_detach(c->live, daemon); /* NULL when out of memory: the data is lost with the daemon */
         }
         if (c->scene.recall)
                 recall_forget(c->scene.recall, daemon, NULL);
@@ -310,17 +310,6 @@ static void toggle_clock(struct console *c)
                                          : "moments are shown as time of day, where the program's start is known");
 }
 
-static void toggle_freeze(struct console *c)
-{
-        if (c->frozen) {
-                world_destroy(&c->frozen);
-                return;
-        }
-        c->frozen = world_freeze(c->live);
-        if (!c->frozen)
-                console_notify(c, true, "out of memory: the screen cannot be frozen");
-}
-
 /* -------------------------------------------------------------------- keys */
 
 /* The view of a digit, F-key or letter, or NULL. */
@@ -372,7 +361,7 @@ static void common_key(struct console *c, int key)
         else if (key == 'q')
                 c->quit = true;
         else if (key == ' ')
-                toggle_freeze(c);
+                c->frozen = !c->frozen;
         else if (key == '?')
                 toggle_help(c);
         else if (key == 'c')

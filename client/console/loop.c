@@ -5,13 +5,15 @@
  *
  * DESIGN: updates are applied as they come and only mark the screen dirty; it
  * is drawn at most ten times a second, and once a second without updates
- * because ages grow. While the screen is frozen updates are still applied, so
- * nothing is lost and resuming is instant.
+ * because ages grow. While the screen is frozen what comes is held, and applied
+ * at once afterwards. What is more than HELD_MOST waits in the feed, which then
+ * requests the newest state.
  */
 #include "client/console/console.h"
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +25,14 @@
 #define AGE_NS       UINT64_C(1000000000) /* how often ages are redrawn */
 #define HINT_NS      UINT64_C(100000000)  /* how long nothing at the feed's descriptor is believed */
 #define TURN_UPDATES 2000                 /* updates taken before keys are checked again */
+#define HELD_MOST    200000               /* about 100 MB: hours of one target, two minutes of a thousand */
+
+/* What came while the screen is frozen. */
+struct held {
+        enum feed_event event;
+        size_t daemon;
+        const Hw__Update *update; /* a reference; NULL: the event is no update */
+};
 
 struct loop {
         struct feed *feed;
@@ -33,6 +43,8 @@ struct loop {
         bool dirty;   /* something has changed since the last frame */
         bool pressed; /* a key was pressed since the last frame */
         bool settled; /* the first view has been decided */
+        struct held *held;
+        uint32_t n_held, cap_held;
 };
 
 /* --------------------------------------------------------------- the screen */
@@ -80,10 +92,9 @@ static void handle_keys(struct loop *l)
 
 /* ------------------------------------------------------------------ updates */
 
-static void handle_event(struct loop *l, enum feed_event event, const Hw__Update *update)
+static void handle_event(struct loop *l, enum feed_event event, size_t daemon, const Hw__Update *update)
 {
         struct console *c = l->console;
-        size_t daemon = feed_daemon(l->feed);
 
         l->dirty = true;
         switch (event) {
@@ -119,23 +130,48 @@ static void handle_event(struct loop *l, enum feed_event event, const Hw__Update
         }
 }
 
+static bool can_receive(struct loop *l)
+{
+        return !l->console->ended &&
+               (!l->console->frozen || (l->n_held < HELD_MOST && ARRAY_RESERVE(l->held, l->cap_held, l->n_held + 1)));
+}
+
+static void apply_held(struct loop *l, bool wanted)
+{
+        for (uint32_t i = 0; i < l->n_held; i++) {
+                if (wanted)
+                        handle_event(l, l->held[i].event, l->held[i].daemon, l->held[i].update);
+                hw_update_unref(l->held[i].update);
+        }
+        free(l->held);
+        l->held = NULL;
+        l->n_held = l->cap_held = 0;
+}
+
 static void receive_updates(struct loop *l)
 {
         const Hw__Update *update = NULL;
 
-        for (int i = 0; i < TURN_UPDATES && !l->console->ended; i++) {
+        if (!l->console->frozen)
+                apply_held(l, true);
+        for (int i = 0; i < TURN_UPDATES && can_receive(l); i++) {
                 enum feed_event event = feed_next(l->feed, 0, &update);
+                size_t daemon = feed_daemon(l->feed);
 
                 if (event == FEED_NOTHING)
                         return;
-                handle_event(l, event, update);
+                if (l->console->frozen && event != FEED_END && event != FEED_FAILED)
+                        l->held[l->n_held++] =
+                                (struct held){ event, daemon, event == FEED_UPDATE ? hw_update_ref(update) : NULL };
+                else
+                        handle_event(l, event, daemon, update);
         }
 }
 
 static void wait_for_news(struct loop *l, uint64_t until_ns)
 {
         /* When dirty, only the next frame is awaited; a frozen screen has none. */
-        bool awaits = !l->console->ended && (!l->dirty || l->console->frozen);
+        bool awaits = (!l->dirty || l->console->frozen) && can_receive(l);
         const struct recall *recall = l->console->scene.recall;
         struct pollfd fds[3] = {
                 { .fd = STDIN_FILENO, .events = POLLIN },
@@ -216,6 +252,7 @@ int console_run(struct feed *feed, struct world *world, const char *view_name, c
                 if (status != EXIT_OK)
                         command_error(&command_top, "%s", l.console->trouble);
         }
+        apply_held(&l, false);
         console_destroy(&l.console);
         return status;
 }

@@ -115,10 +115,10 @@ struct console_threads {
 };
 
 struct console {
-        struct scene scene;       /* what is drawn: its world is the live one or the frozen copy */
+        struct scene scene;       /* what is drawn */
         struct past band_past;    /* of scene.band */
-        struct world *live;       /* still updated while the screen is frozen */
-        struct world *frozen;     /* owned copy, or NULL */
+        bool frozen;              /* nothing is applied to the world */
+        struct world *live;       /* of the daemons as they are */
         struct world *before;     /* owned: as it was when a daemon was restarted, until the chosen target is back */
         struct shown_view *views; /* owned; one for each of console_views */
         size_t n_views;

@@ -43,20 +43,6 @@ int collections_add(struct collections *c, const Hw__Gc *gc)
         return 0;
 }
 
-int collections_copy(const struct collections *c, struct collections *ret)
-{
-        memset(ret, 0, sizeof(*ret));
-        if (!c->list)
-                return 0;
-        ret->list = calloc(COLLECTIONS_MOST, sizeof(*ret->list));
-        if (!ret->list)
-                return -ENOMEM;
-        memcpy(ret->list, c->list, c->n * sizeof(*ret->list));
-        ret->n = c->n;
-        ret->left_out = c->left_out;
-        return 0;
-}
-
 void collections_done(struct collections *c)
 {
         free(c->list);

@@ -374,36 +374,6 @@ int grid_whole_points(const struct grid *g, const struct grid_band *b, struct pa
         return put_points(g, b, 0, g->columns.n, ret_past);
 }
 
-static bool copy_band(const struct grid *g, const struct grid_band *from, struct grid_band *to)
-{
-        const size_t size = from->n * cell_width(g) * sizeof(*to->cells);
-
-        *to = *from;
-        to->capacity = from->n;
-        to->cells = from->n ? malloc(size) : NULL;
-        if (from->n && !to->cells)
-                return false;
-        if (from->n)
-                memcpy(to->cells, from->cells, size);
-        return true;
-}
-
-int grid_copy(const struct grid *g, struct grid *ret)
-{
-        bool ok;
-
-        *ret = *g;
-        ret->bands = g->n_bands ? calloc(g->n_bands, sizeof(*ret->bands)) : NULL;
-        ret->cap_bands = ret->bands ? g->n_bands : 0;
-        ok = past_copy(&g->columns, &ret->columns) == 0 && (ret->bands || !g->n_bands);
-        for (uint32_t i = 0; ok && i < g->n_bands; i++)
-                ok = copy_band(g, &g->bands[i], &ret->bands[i]);
-        if (ok)
-                return 0;
-        grid_clear(ret);
-        return -ENOMEM;
-}
-
 void grid_clear(struct grid *g)
 {
         struct grid empty = { .columns = { .max = g->columns.max, .fades = g->columns.fades },

@@ -86,40 +86,6 @@ void history_destroy(struct history **h)
         *h = NULL;
 }
 
-static bool copy_recalled(struct history *to, const struct history *from)
-{
-        if (!from->n_recalled)
-                return true;
-        to->recalled_bands = calloc(from->n_recalled, sizeof(*to->recalled_bands));
-        if (!to->recalled_bands)
-                return false;
-        to->n_recalled = from->n_recalled;
-        for (uint32_t i = 0; i < from->n_recalled; i++) {
-                if (past_copy(&from->recalled_bands[i], &to->recalled_bands[i]) < 0)
-                        return false;
-        }
-        return true;
-}
-
-struct history *history_copy(const struct history *from)
-{
-        struct history *to = history_new(&from->options);
-        bool ok = to != NULL;
-
-        for (size_t i = 0; ok && i < SERIES_COUNT; i++)
-                ok = past_copy(&from->series[i], &to->series[i]) == 0;
-        if (!ok || collections_copy(&from->collections, &to->collections) < 0 ||
-            grid_copy(&from->bands, &to->bands) < 0 || !copy_recalled(to, from)) {
-                history_destroy(&to);
-                return NULL;
-        }
-        memcpy(to->samples, from->samples, sizeof(to->samples));
-        memcpy(to->own_ns, from->own_ns, sizeof(to->own_ns));
-        memcpy(to->sampled, from->sampled, sizeof(to->sampled));
-        memcpy(to->recalled, from->recalled, sizeof(to->recalled));
-        return to;
-}
-
 /* ------------------------------------------------------------------ filling */
 
 /* A sample from before own_ns is in the daemon's answer. */

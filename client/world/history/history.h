@@ -95,9 +95,6 @@ int grid_points(const struct grid *g, const struct grid_band *b, struct past *re
 /* Merges columns until there are at most `max` (at least 1). */
 void grid_limit(struct grid *g, size_t max);
 
-/* A copy of all. 0 or -ENOMEM (*ret is empty). */
-int grid_copy(const struct grid *g, struct grid *ret);
-
 /* Forgets all; the bounds stay. */
 void grid_clear(struct grid *g);
 
@@ -117,8 +114,6 @@ struct collections {
 
 /* Copies those of `gc`. 0 or -ENOMEM. */
 int collections_add(struct collections *c, const Hw__Gc *gc);
-/* A copy of all. 0 or -ENOMEM (*ret is empty). */
-int collections_copy(const struct collections *c, struct collections *ret);
 void collections_done(struct collections *c);
 
 struct history_options {
@@ -147,7 +142,6 @@ struct history {
 /* NULL when out of memory. */
 struct history *history_new(const struct history_options *options);
 void history_destroy(struct history **h);
-struct history *history_copy(const struct history *h);
 
 /* Forgets everything: another run begins. */
 void history_clear(struct history *h);

@@ -20,7 +20,6 @@
  * their fields: then `t` points to the copy here, whose pointers belong to the message kept in `whole`.
  */
 struct target_state {
-        unsigned n_worlds; /* that share it; if more than one, it must not change */
         struct world_target t;
         Hw__Target target;
         Hw__Heap heap;
@@ -40,7 +39,7 @@ struct target_state {
 
 /* world_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
-void target_leave(struct target_state **ts); /* one world fewer shares it; the last one frees it */
+void target_destroy(struct target_state **ts);
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
 /* How a target shows the messages it keeps whole; NULL: it has none. */
@@ -48,9 +47,6 @@ void target_show_state(struct target_state *ts, const Hw__Target *target);
 void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
 void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
 void trends_show(struct target_state *ts, const Hw__Trends *trends);
-
-/* world_freeze.c: another target with the same content and the same messages; NULL when out of memory. */
-struct target_state *target_clone(const struct target_state *from);
 
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);

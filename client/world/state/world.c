@@ -49,7 +49,7 @@ void world_destroy(struct world **wp)
         if (!w)
                 return;
         for (uint32_t i = 0; i < w->n_targets; i++)
-                target_leave(&w->targets[i]);
+                target_destroy(&w->targets[i]);
         for (uint32_t i = 0; i < w->n_daemons; i++) {
                 if (w->daemons[i])
                         FORGET(w->daemons[i]->state);
@@ -122,7 +122,7 @@ static uint32_t find_position(const struct world *w, const char *name, size_t da
 
 static void remove_at(struct world *w, uint32_t at)
 {
-        target_leave(&w->targets[at]);
+        target_destroy(&w->targets[at]);
         w->n_targets--;
         memmove(&w->targets[at], &w->targets[at + 1], (w->n_targets - at) * sizeof(*w->targets));
 }
@@ -176,6 +176,30 @@ void world_reset(struct world *w, size_t daemon)
                 FORGET(w->daemons[daemon]->state);
 }
 
+struct world *world_detach(struct world *w, size_t daemon)
+{
+        struct world *to = world_new(w->keeps_past ? &w->past : NULL);
+        struct world_daemon *d = to && world_daemon(w, daemon) ? daemon_entry(to, daemon) : NULL;
+        uint32_t left = 0;
+
+        if (!to || !ARRAY_RESERVE(to->targets, to->cap_targets, w->n_targets)) {
+                world_destroy(&to);
+                return NULL;
+        }
+        if (d)
+                *d = *w->daemons[daemon];
+        if (d)
+                w->daemons[daemon]->state = NULL;
+        for (uint32_t i = 0; i < w->n_targets; i++) {
+                if (w->targets[i]->t.daemon == daemon)
+                        to->targets[to->n_targets++] = w->targets[i];
+                else
+                        w->targets[left++] = w->targets[i];
+        }
+        w->n_targets = left;
+        return to;
+}
+
 size_t world_targets(const struct world *w)
 {
         return w->n_targets;
@@ -219,58 +243,6 @@ const struct world_target *world_find_of(const struct world *w, size_t daemon, c
         uint32_t at = find_position(w, name, daemon, &found);
 
         return found ? &w->targets[at]->t : NULL;
-}
-
-/* ------------------------------------------------------------------ freeze */
-
-static bool copy_daemons(struct world *to, const struct world *from)
-{
-        for (uint32_t i = 0; i < from->n_daemons; i++) {
-                struct world_daemon *d;
-
-                if (!from->daemons[i])
-                        continue;
-                d = daemon_entry(to, i);
-                if (!d)
-                        return false;
-                d->stale = from->daemons[i]->stale;
-                d->heard_wall_ns = from->daemons[i]->heard_wall_ns;
-                d->left_out = from->daemons[i]->left_out;
-                KEEP(d->state, from->daemons[i]->state);
-        }
-        return true;
-}
-
-struct world *world_freeze(const struct world *w)
-{
-        struct world *to = world_new(w->keeps_past ? &w->past : NULL);
-
-        if (!to)
-                return NULL;
-        if (!copy_daemons(to, w) || !ARRAY_RESERVE(to->targets, to->cap_targets, w->n_targets)) {
-                world_destroy(&to);
-                return NULL;
-        }
-        for (; to->n_targets < w->n_targets; to->n_targets++) {
-                to->targets[to->n_targets] = w->targets[to->n_targets];
-                to->targets[to->n_targets]->n_worlds++;
-        }
-        return to;
-}
-
-/* The target at this place, cloned first if another world shares it. NULL when out of memory. */
-static struct target_state *own_target(struct world *w, uint32_t at)
-{
-        struct target_state *own;
-
-        if (w->targets[at]->n_worlds == 1)
-                return w->targets[at];
-        own = target_clone(w->targets[at]);
-        if (own) {
-                target_leave(&w->targets[at]);
-                w->targets[at] = own;
-        }
-        return own;
 }
 
 /* ----------------------------------------------------------------- updates */
@@ -338,7 +310,7 @@ static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, 
                 d->left_out++;
                 return 0;
         }
-        ts = found ? own_target(w, at) : insert_at(w, at, daemon, u->target);
+        ts = found ? w->targets[at] : insert_at(w, at, daemon, u->target);
         if (ts)
                 bound_past(w, ts);
         return ts ? target_apply(ts, u) : -ENOMEM;
@@ -353,12 +325,10 @@ int world_recall(struct world *w, size_t daemon, const char *target, uint32_t ru
         int r = 0;
 
         if (found && w->targets[at]->t.run == run && w->targets[at]->history) {
-                ts = own_target(w, at);
-                if (ts)
-                        bound_past(w, ts);
-                r = !ts                                 ? -ENOMEM
-                    : series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
-                                                        : history_recall_band(ts->history, band, points);
+                ts = w->targets[at];
+                bound_past(w, ts);
+                r = series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
+                                                      : history_recall_band(ts->history, band, points);
         }
         past_done(points);
         return r;

@@ -45,7 +45,6 @@ struct world_band {
 
 /* A note as Hw__Note has it, in one block: a thousand targets have half a million. */
 struct world_note {
-        unsigned shares; /* private: targets that keep it */
         Hw__Note__What what;
         uint32_t capability, thread;
         uint64_t number, time_ns, size_bytes;
@@ -100,12 +99,6 @@ struct world *world_new(const struct history_options *past);
 void world_destroy(struct world **w);
 
 /*
- * A second world that stays as this one is now, for a frozen screen. It costs a pointer per target: a target that
- * changes in either world afterwards is cloned first, and messages are never copied. NULL when out of memory.
- */
-struct world *world_freeze(const struct world *world);
-
-/*
  * Applies one update of daemon `daemon`, a message of the library (wire.h): what is kept of it is kept by reference.
  * Returns 0 or -ENOMEM. Pointers into the world are valid until the next call that changes it.
  */
@@ -127,6 +120,9 @@ bool world_focus(struct world *world, const struct world_target *t);
 
 /* Forgets a daemon's targets (new epoch). */
 void world_reset(struct world *world, size_t daemon);
+
+/* The same, but what is forgotten goes on as a world of its own. NULL: out of memory, nothing is forgotten. */
+struct world *world_detach(struct world *world, size_t daemon);
 void world_set_stale(struct world *world, size_t daemon, bool stale);
 
 /* Targets in order of name, then daemon: where this one is against another; below 0: before it. */

@@ -33,7 +33,6 @@ static struct world_note *copy_note(const Hw__Note *from)
         if (!to)
                 return NULL;
         *to = (struct world_note){
-                .shares = 1,
                 .what = from->what,
                 .capability = from->capability,
                 .thread = from->thread,
@@ -53,8 +52,7 @@ static struct world_note *copy_note(const Hw__Note *from)
 
 static void forget_note(struct world_note **note)
 {
-        if (*note && --(*note)->shares == 0)
-                free(*note);
+        free(*note);
         *note = NULL;
 }
 

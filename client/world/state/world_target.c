@@ -28,7 +28,6 @@ struct target_state *target_new(size_t daemon, const char *name, const struct hi
                 return NULL;
         }
         ts->t.history = ts->history;
-        ts->n_worlds = 1;
         ts->t.daemon = daemon;
         memcpy(ts->t.name, name, strlen(name) + 1);
         return ts;
@@ -76,12 +75,12 @@ static void forget_run(struct target_state *ts)
         t->event_time_ns = 0;
 }
 
-void target_leave(struct target_state **target)
+void target_destroy(struct target_state **target)
 {
         struct target_state *ts = *target;
 
         *target = NULL;
-        if (!ts || --ts->n_worlds > 0)
+        if (!ts)
                 return;
         forget_run(ts);
         target_show_state(ts, NULL);

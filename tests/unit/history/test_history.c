@@ -275,36 +275,6 @@ static void change_is_over_the_window(void **state)
         history_destroy(&h);
 }
 
-static void copies_are_apart(void **state)
-{
-        struct history *h = history_new(&wanted), *copy;
-        struct past a = answer(0, 50, 1, one), points = { 0 };
-
-        (void)state;
-        for (uint64_t s = 60; s < 90; s++) {
-                sample(h, LIVE, s * S, s);
-                census(h, s, s * S, 10, 20);
-        }
-        assert_int_equal(history_recall_band(h, 2, &a), 0);
-        copy = history_copy(h);
-        assert_non_null(copy);
-        sample(h, LIVE, 100 * S, 1);
-        census(h, 100, 100 * S, 0, 7);
-        assert_int_equal(history_series(copy, LIVE)->n, 30);
-        assert_int_equal(history_band(copy, 2, NULL, &points), 0);
-        assert_int_equal(points.n, 30);
-        assert_true(points.points[29].cell.last == 20);
-        history_clear(h);
-        assert_int_equal(history_series(h, LIVE)->n, 0);
-        assert_int_equal(history_series(copy, LIVE)->n, 30);
-        sample(h, LIVE, 5 * S, 1); /* after the next run's begin */
-        assert_int_equal(history_series(h, LIVE)->n, 1);
-        census(copy, 200, 200 * S, 1, 2);
-        past_done(&points);
-        history_destroy(&h);
-        history_destroy(&copy);
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -314,7 +284,6 @@ int main(void)
                 cmocka_unit_test(a_first_sample_keeps_what_is_remembered),
                 cmocka_unit_test(bands_add_up),
                 cmocka_unit_test(change_is_over_the_window),
-                cmocka_unit_test(copies_are_apart),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

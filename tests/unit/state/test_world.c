@@ -69,12 +69,11 @@ static void pasts_are_bounded_together(void **state)
 /* For the requested run and target; otherwise it comes too late. */
 static void what_daemons_remember_finds_its_run(void **state)
 {
-        struct world *v = world_new(&kept), *frozen;
+        struct world *v = world_new(&kept);
         const Hw__Series live = HW__SERIES__SERIES_LIVE;
 
         (void)state;
         assert_int_equal(send_live(v, 0, "a", 2, 100 * SECOND, 7), 0);
-        frozen = world_freeze(v);
         for (uint32_t run = 1; run <= 3; run++) {
                 struct past p = { 0 }, q = { 0 }, r = { 0 };
                 struct point point = past_sample(3 * SECOND, 5);
@@ -86,11 +85,9 @@ static void what_daemons_remember_finds_its_run(void **state)
                 assert_null(p.points);
                 assert_int_equal(series_of(world_find(v, "a"), live)->n, run < 2 ? 1 : 2);
         }
-        assert_int_equal(series_of(world_find(frozen, "a"), live)->n, 1); /* a frozen picture stays */
         assert_int_equal(history_first_ns(world_find(v, "a")->history), 3 * SECOND);
         assert_int_equal(send_live(v, 0, "a", 3, 5, 77), 0);
         assert_int_equal(series_of(world_find(v, "a"), live)->n, 1);
-        world_destroy(&frozen);
         world_destroy(&v);
 }
 
@@ -609,60 +606,39 @@ static void of_many_targets_some_have_a_whole_past(void **state)
         world_destroy(&w);
 }
 
-static void frozen_world_shares_and_stays(void **state)
+static void detached_targets_stay_as_they_are(void **state)
 {
-        struct world *v = world_new(&kept), *frozen;
-        uint32_t ids[] = { 2, 1 };
-        uint64_t bytes[] = { 50, 100 }, later[] = { 7, 8 };
-        const struct world_target *t, *f;
+        struct world *v = world_new(&kept), *before;
+        uint32_t ids[] = { 1 };
+        uint64_t bytes[] = { 100 };
 
         (void)state;
-        for (int order = 0; order < 2; order++) {
-                assert_int_equal(send_live(v, 0, "a", 1, SECOND, 10), 0);
-                assert_int_equal(send_live(v, 0, "b", 1, SECOND, 20), 0);
-                assert_int_equal(send_band(v, "a", 1, 2, "two"), 0);
-                assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
-                assert_int_equal(send_note(v, "a", 1, 1, "begun"), 0);
-                frozen = world_freeze(v);
-                assert_non_null(frozen);
-                assert_ptr_equal(world_find(frozen, "a"), world_find(v, "a")); /* nothing is copied yet */
-
-                assert_int_equal(send_census(v, "a", 1, 2, ids, later, 2), 0);
-                assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 11), 0);
-                t = world_find(v, "a");
-                f = world_find(frozen, "a");
-                assert_ptr_not_equal(t, f);
-                assert_int_equal(t->census->number, 2);
-                assert_int_equal(f->census->number, 1);
-                assert_int_equal(t->heap->live_bytes, 11);
-                assert_int_equal(f->heap->live_bytes, 10);
-                assert_int_equal(t->bands[0]->bytes, 8);
-                assert_int_equal(f->bands[0]->bytes, 100);
-                assert_string_equal(f->bands[0]->def->label, "band 1");
-                assert_ptr_equal(world_note(t, 1), world_note(f, 1)); /* one note, kept twice */
-                assert_ptr_equal(t->bands[1]->def, f->bands[1]->def);
-                assert_ptr_equal(world_find(v, "b"), world_find(frozen, "b")); /* that did not change */
-
-                assert_int_equal(send_live(v, 0, "a", 2, 5, 77), 0); /* a new run clears one, not the other */
-                assert_null(world_find(v, "a")->census);
-                assert_int_equal(f->census->number, 1);
-                world_reset(v, 0);
-                assert_int_equal(world_targets(v), 0);
-                assert_int_equal(world_targets(frozen), 2);
-                if (order == 0) {
-                        world_destroy(&frozen);
-                } else {
-                        world_destroy(&v); /* the frozen one may outlive it */
-                        assert_string_equal(world_note(world_find(frozen, "a"), 1)->text, "begun");
-                        world_destroy(&frozen);
-                }
+        for (size_t daemon = 0; daemon < 2; daemon++) {
+                assert_int_equal(send_live(v, daemon, "a", 1, SECOND, 10), 0);
+                assert_int_equal(send_live(v, daemon, "b", 1, SECOND, 20), 0);
         }
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 1), 0);
+        assert_int_equal(send_note(v, "a", 1, 1, "begun"), 0);
+        before = world_detach(v, 0);
+        assert_int_equal(world_targets(v), 2);
+        assert_null(world_find_of(v, 0, "a"));
+        assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 11), 0);
+        assert_int_equal(send_live(v, 1, "b", 1, 2 * SECOND, 12), 0);
+        assert_int_equal(world_find_of(v, 1, "b")->heap->live_bytes, 12);
+        world_destroy(&v);
+        assert_int_equal(world_targets(before), 2);
+        assert_int_equal(world_find_of(before, 0, "a")->heap->live_bytes, 10);
+        assert_int_equal(world_find(before, "a")->bands[0]->bytes, 100);
+        assert_string_equal(world_note(world_find(before, "a"), 1)->text, "begun");
+        assert_non_null(world_find_of(before, 0, "b"));
+        assert_non_null(world_daemon(before, 0));
+        world_destroy(&before);
 }
 
-/* Also in a copy that goes on without its picture; what does not fit the bands is not believed. */
+/* What does not fit the bands is not believed. */
 static void closures_and_contents_are_of_the_newest_census(void **state)
 {
-        struct world *v = world_new(&kept), *frozen;
+        struct world *v = world_new(&kept);
         uint32_t ids[] = { 1, 2 };
         uint64_t bytes[] = { 100, 50 }, closures[] = { 7, 5 };
         Hw__BandContents of[6], *list[ARRAY_SIZE(of)];
@@ -692,16 +668,11 @@ static void closures_and_contents_are_of_the_newest_census(void **state)
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
         assert_int_equal(apply_made(v, 0, &u), 0);
-        frozen = world_freeze(v);
-        assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 11), 0);
         t = world_find(v, "a");
-        assert_ptr_not_equal(t, world_find(frozen, "a"));
         assert_true(t->bands[0]->closures == 7 && t->bands[1]->closures == 5 && !t->bands[0]->contents);
         assert_string_equal(t->bands[1]->contents->name, "[Int]");
         assert_int_equal(send_census(v, "a", 1, 2, ids, bytes, 2), 0);
         assert_true(t->bands[0]->closures == 0 && !t->bands[1]->contents);
-        assert_string_equal(world_find(frozen, "a")->bands[1]->contents->name, "[Int]");
-        world_destroy(&frozen);
         world_destroy(&v);
 }
 
@@ -750,7 +721,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(of_many_targets_some_have_a_whole_past),
-                cmocka_unit_test(frozen_world_shares_and_stays),
+                cmocka_unit_test(detached_targets_stay_as_they_are),
                 cmocka_unit_test(closures_and_contents_are_of_the_newest_census),
                 cmocka_unit_test(runs_decide_as_on_the_page),
                 cmocka_unit_test(gauges_and_samples),
