@@ -3,8 +3,7 @@
  * agent.h - what libheapwatch-agent exports: a function for `heapwatch attach`,
  * one for the program, and a name. Everything else is done by loading or linking it.
  */
-#ifndef HW_AGENT_AGENT_H
-#define HW_AGENT_AGENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ AGENT_EXPORT void heapwatch_agent_census(void);
 
 /* 1 while a census that was read from outside may be given (given.c), else 0: who reads the program sees it. */
 AGENT_EXPORT extern _Atomic unsigned heapwatch_agent_accepts_censuses;
-
-#endif

@@ -12,8 +12,7 @@
  * more than BUDGET_SURPRISE times as long, or longer than what is allowed, is the last one of the run. Pure; times in
  * ns, of the monotonic clock.
  */
-#ifndef HW_AGENT_BUDGET_H
-#define HW_AGENT_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ bool budget_rising(const struct census_budget *b, int64_t now);
 
 /* A census was requested. */
 void budget_spend(struct census_budget *b, int64_t now);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bytes.h - big-endian numbers of the eventlog, and block markers. The caller has checked that the bytes are there. */
-#ifndef HW_AGENT_BYTES_H
-#define HW_AGENT_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ static inline void put_block_marker(uint8_t *at, uint16_t capability, size_t n, 
         put_be(at + 14, end_ns, 8);
         put_be(at + 22, capability, 2);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * The server's thread posts lines; the pace thread carries them out, since some
  * need the runtime.
  */
-#ifndef HW_AGENT_CONTROL_H
-#define HW_AGENT_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void control_fork_child(void);
 
 /* Called by control_post when there is something to do. */
 void control_on_request(void (*wake)(void));
-
-#endif

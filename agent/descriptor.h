@@ -5,8 +5,7 @@
  * A program may close all descriptors it does not know, and open files in their
  * place: before each use ours are compared with what they were.
  */
-#ifndef HW_AGENT_DESCRIPTOR_H
-#define HW_AGENT_DESCRIPTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -30,5 +29,3 @@ void descriptor_close(struct descriptor *d);
  * among them or not; 0: it is empty, or cannot be read.
  */
 size_t read_proc_file(const char *path, char *text, size_t size);
-
-#endif

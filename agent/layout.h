@@ -8,8 +8,7 @@
  * event buffers when the first one has the values it must have. Otherwise the
  * agent does less. Pure: memory in, offsets out.
  */
-#ifndef HW_AGENT_LAYOUT_H
-#define HW_AGENT_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ struct event_buffer {
 
 /* Whether that is what capEventBuf points to. */
 bool layout_buffers_known(const struct event_buffer *first);
-
-#endif

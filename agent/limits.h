@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - what the agent may use in the program, and what happens beyond. */
-#ifndef HW_AGENT_LIMITS_H
-#define HW_AGENT_LIMITS_H
+#pragma once
 
 #define AGENT_PATH_MAX          108          /* a socket's path, NUL included: sun_path */
 #define AGENT_QUEUE_BYTES       (16u << 20)  /* waiting for a reader: further whole blocks are dropped and counted */
@@ -23,5 +22,3 @@
 #define AGENT_FD_FROM           200  /* our descriptors: above those that programs rely on */
 #define AGENT_OPEN_FILES        64u  /* with a lower limit of open files the program is left alone */
 #define AGENT_STACK_BYTES       (256u << 10) /* of each of our threads */
-
-#endif

@@ -6,8 +6,7 @@
  * write to; only the same user, root and the one of the setting `reader` are
  * let in (SO_PEERCRED).
  */
-#ifndef HW_AGENT_LISTENER_H
-#define HW_AGENT_LISTENER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -49,5 +48,3 @@ int listener_accept(struct listener *l);
 
 /* The path goes, where it is still ours; the claim stays. */
 void listener_remove_path(const struct listener *l);
-
-#endif

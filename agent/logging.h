@@ -7,8 +7,7 @@
  * All but the questions are to be called with everything stopped (runtime.h).
  * Those that return a bool give the reason, one plain sentence, when it is false.
  */
-#ifndef HW_AGENT_LOGGING_H
-#define HW_AGENT_LOGGING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ bool own_log_read(struct error *error);
 
 /* Begins a log with what was read; what the runtime writes from now on may follow. */
 void own_log_begin(void);
-
-#endif

@@ -4,8 +4,7 @@
  * their budget, and carries out requests. Where the runtime is not threaded it
  * only says what is due; the program's own thread does it at the next point.
  */
-#ifndef HW_AGENT_PACE_H
-#define HW_AGENT_PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -115,5 +114,3 @@ void requests_carry_out(struct errand *e);
 
 /* Answers it; one that nobody has made, only when it has failed. */
 void requests_answer(const struct errand *e);
-
-#endif

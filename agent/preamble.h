@@ -8,8 +8,7 @@
  * Also reads the times that the census meter needs, and which info tables occur in censuses. One thread only. A chunk
  * that is not understood is passed on to readers, but nothing is kept of it.
  */
-#ifndef HW_AGENT_PREAMBLE_H
-#define HW_AGENT_PREAMBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -165,5 +164,3 @@ struct chunk *preamble_message(const struct preamble *p, const char *text, size_
 
 /* A whole log with that message only, for readers while there is none. */
 struct chunk *preamble_message_log(const char *text, size_t size);
-
-#endif

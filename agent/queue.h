@@ -7,8 +7,7 @@
  * instructions. A chunk is what the runtime wrote at once (the header, or
  * whole blocks) or a message of ours.
  */
-#ifndef HW_AGENT_QUEUE_H
-#define HW_AGENT_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool queue_closed(void);
 void queue_fork_prepare(void);
 void queue_fork_parent(void);
 void queue_fork_child(void);
-
-#endif

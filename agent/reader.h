@@ -6,8 +6,7 @@
  * waits for it. What does not fit is left out as a whole, counted, and reported
  * in the stream as soon as there is room. Nothing here waits.
  */
-#ifndef HW_AGENT_READER_H
-#define HW_AGENT_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ bool reader_receive_requests(struct reader *r);
 
 /* Sends as much as it takes. False when the connection ends. */
 bool reader_send(struct reader *r);
-
-#endif

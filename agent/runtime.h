@@ -7,8 +7,7 @@
  * (runtime_point). Before the runtime has started, and after its end has
  * begun, nothing here may be called; the caller sees to that.
  */
-#ifndef HW_AGENT_RUNTIME_H
-#define HW_AGENT_RUNTIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ bool profile_file_divert(struct error *error);
 
 /* May be called when nothing was diverted. */
 void profile_file_restore(void);
-
-#endif

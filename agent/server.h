@@ -10,8 +10,7 @@
  * Everything but server_open and server_notify is done by one thread of its own,
  * which never touches the runtime. It never waits for a reader.
  */
-#ifndef HW_AGENT_SERVER_H
-#define HW_AGENT_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ struct server_facts {
 struct server_facts server_facts(void);
 
 const char *server_path(void);
-
-#endif

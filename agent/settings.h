@@ -7,8 +7,7 @@
  *
  * The keys are in docs/AGENT.md. Nothing set: everything has its default.
  */
-#ifndef HW_AGENT_SETTINGS_H
-#define HW_AGENT_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ void options_of_arguments(struct own_options *o, const char *arguments, size_t s
 
 /* Why no heap profile can be added to these: one plain sentence; NULL when it can. */
 const char *options_refuse_profile(const struct own_options *o);
-
-#endif

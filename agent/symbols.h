@@ -6,8 +6,7 @@
  * there, or whose name means two things, has the address NULL: whoever
  * needs it does less and says so.
  */
-#ifndef HW_AGENT_SYMBOLS_H
-#define HW_AGENT_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,5 +130,3 @@ bool symbols_hidden(void);
 bool rts_flag(const struct rts_symbol *s, bool otherwise);
 void rts_set_flag(const struct rts_symbol *s, bool value);
 int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise);
-
-#endif

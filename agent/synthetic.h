@@ -9,8 +9,7 @@
  * write: collections, live data, heap size, allocation, censuses. There are no
  * scheduler and user events.
  */
-#ifndef HW_AGENT_SYNTHETIC_H
-#define HW_AGENT_SYNTHETIC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void synthetic_end(void);
 
 void synthetic_fork_child(void);
 void synthetic_resume_in_child(void); /* before synthetic_begin there */
-
-#endif

@@ -3,8 +3,7 @@
  * syscall_filter.h - filters of system calls (seccomp(2)), of which some end a process that makes a call they forbid:
  * a program that alone never makes such a call must not be made to by the agent.
  */
-#ifndef HW_AGENT_SYSCALL_FILTER_H
-#define HW_AGENT_SYSCALL_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool syscall_filter_is_new(void);
 
 /* Whether the filter lets poll(2) through; so before anything is written about it. */
 bool syscall_filter_allows_poll(void);
-
-#endif

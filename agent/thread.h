@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* thread.h - our threads, made so that the program does not notice them. */
-#ifndef HW_AGENT_THREAD_H
-#define HW_AGENT_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ void thread_condition_init(pthread_cond_t *c);
 int64_t thread_now_ns(void);         /* monotonic */
 int64_t thread_process_cpu_ns(void); /* that the process has had */
 struct timespec thread_time_after(int64_t ns);
-
-#endif

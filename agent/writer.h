@@ -9,8 +9,7 @@
  * file is open, and take the bytes away from us. So, while the log is ours, the
  * file writer's functions are ours too.
  */
-#ifndef HW_AGENT_WRITER_H
-#define HW_AGENT_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void writer_on_muted(void (*begun)(void));
 
 /* Whether the runtime writes its log with our writer. */
 bool writer_is_in_use(const struct rts_symbol *event_log_writer);
-
-#endif

@@ -9,8 +9,7 @@
  * dropped and counted. A message that repeats fast is suppressed and counted. Pure rooms do not log; their callers do.
  * Bytes from outside must be passed through text_escape first. Any thread may log.
  */
-#ifndef HW_DAEMON_LOG_H
-#define HW_DAEMON_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ void log_adopt_libevent(void);
 struct event_base;
 void log_attach(struct event_base *base);
 void log_detach(void);
-
-#endif

@@ -9,8 +9,7 @@
  * state does, or with the age of a number that is old. Texts may contain what the watched program wrote: make them safe
  * for the place where they are shown.
  */
-#ifndef HW_CLIENT_ANSWERS_ANSWERS_H
-#define HW_CLIENT_ANSWERS_ANSWERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -181,5 +180,3 @@ const Hw__Alert *alerts_gravest(const Hw__Alerts *all, Hw__Alert__State state);
 
 /* How many in that state are parts of `head`. */
 size_t alerts_below(const Hw__Alerts *all, const Hw__Alert *head, Hw__Alert__State state);
-
-#endif

@@ -3,8 +3,7 @@
  * census.h - of when the bands are: the age of a target's last census, in the same words on every face, with what live
  * data are by now where that is something else, and why there is no further one where --max-pause forbids it.
  */
-#ifndef HW_CLIENT_ANSWERS_CENSUS_H
-#define HW_CLIENT_ANSWERS_CENSUS_H
+#pragma once
 
 #include "client/world/state/world.h"
 #include "proto/base/json_out.h"
@@ -72,5 +71,3 @@ char *census_pauses_text(char *out, size_t size, const struct world_target *t);
 
 /* The whole sentence at the event time now_ns; "" when there is nothing to say. Returns `out`. */
 char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evidence.h - what the answers are based on, taken from a target's state once. Private to this room. */
-#ifndef HW_CLIENT_ANSWERS_EVIDENCE_H
-#define HW_CLIENT_ANSWERS_EVIDENCE_H
+#pragma once
 
 #include "client/answers/answers.h"
 #include "proto/base/limits.h"
@@ -224,5 +223,3 @@ void answer_where(struct target_answer *a, const struct evidence *e);
 void answer_why(struct target_answer *a, const struct evidence *e);
 void answer_until(struct target_answer *a, const struct evidence *e);
 void answer_next(struct target_answer *a, const struct evidence *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* absent.h - what to say when a daemon or a target is not there: always in the same words, with what to do. */
-#ifndef HW_CLIENT_CLI_ABSENT_H
-#define HW_CLIENT_CLI_ABSENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ int absent_target(const struct command *c, const char *endpoint, const char *nam
 
 /* The same where that is not known yet: requests the daemon's list, and reports only if the target is not in it. */
 bool absent_check_target(const struct command *c, const char *endpoint, const char *name);
-
-#endif

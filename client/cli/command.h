@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h - the subcommands of heapwatch; main.c has them in a table. */
-#ifndef HW_CLIENT_CLI_COMMAND_H
-#define HW_CLIENT_CLI_COMMAND_H
+#pragma once
 
 #include "proto/cli/command.h"
 
@@ -41,5 +40,3 @@ extern const struct command command_why;
 extern const struct command command_profile;
 extern const struct command command_query;
 extern const struct command command_mcp;
-
-#endif

@@ -5,8 +5,7 @@
  * Daemons on other machines require keys, so tcp://HOST:PORT needs the daemon's public key: from the hosts file, or
  * by --server-key. Our own is --key, or the one in the hosts file, or the only one in ~/.config/heapwatch/keys.
  */
-#ifndef HW_CLIENT_CLI_ENDPOINTS_H
-#define HW_CLIENT_CLI_ENDPOINTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ const struct host *hosts_find(const struct hosts *h, const char *name); /* NULL:
 
 /* Its path. False: there is no $HOME. */
 bool hosts_path(char *ret_path, size_t size);
-
-#endif

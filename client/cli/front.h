@@ -4,8 +4,7 @@
  * networks, pictures, databases and terminals, which cost ten times its own start; `heapwatch-live` has them all. The
  * front runs what reads finished logs; everything else continues, with the same arguments, in heapwatch-live.
  */
-#ifndef HW_CLIENT_CLI_FRONT_H
-#define HW_CLIENT_CLI_FRONT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void front_set_arguments(int argc, char **argv);
  * lacks is made to be this one (scripts/front-stubs), so call it before anything is printed or started.
  */
 void front_continue(void) __attribute__((noreturn));
-
-#endif

@@ -3,8 +3,7 @@
  * inspecting.h - an inspection of a process here by heapwatch-inspect, for who cannot wait for it: a thread does. What
  * it may do to the process is what `heapwatch profile`, `heap` and `threads` of the same user may.
  */
-#ifndef HW_CLIENT_CLI_INSPECTING_H
-#define HW_CLIENT_CLI_INSPECTING_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ struct inspection {
 
 /* Runs it to its end. */
 enum inspector_end inspector_run(const struct inspection *i, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h - options that several commands have in common, each described once. */
-#ifndef HW_CLIENT_CLI_OPTIONS_H
-#define HW_CLIENT_CLI_OPTIONS_H
+#pragma once
 
 #include "client/cli/command.h"
 #include "client/cli/endpoints.h"
@@ -57,5 +56,3 @@ int options_kinds(const struct command *c, const struct option *o, struct kind_l
 /* The n-th kind's name, the n-th series' name, for tables. */
 const char *options_nth_kind(size_t n);
 const char *options_nth_series(size_t n);
-
-#endif

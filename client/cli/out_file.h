@@ -3,8 +3,7 @@
  * out_file.h - where a command writes: standard output, a device, or a new file that gets its name when it is
  * complete, so that a failure leaves an old one as it was.
  */
-#ifndef HW_CLIENT_CLI_OUT_FILE_H
-#define HW_CLIENT_CLI_OUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ bool out_file_is_input(const char *name, const char *input);
  * many, or -errno: -ENOENT when there is none, -EINVAL when it is no regular file.
  */
 ssize_t out_file_head(const char *name, char *head, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* own_command.h - runs a command of heapwatch as a child with bounds on its time and output. */
-#ifndef HW_CLIENT_CLI_OWN_COMMAND_H
-#define HW_CLIENT_CLI_OWN_COMMAND_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ struct own_output {
  * Blocks: not for an event loop. ret->text is to be freed in any case.
  */
 bool own_command_run(const struct own_command *c, struct own_output *ret, struct error *error);
-
-#endif

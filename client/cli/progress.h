@@ -3,8 +3,7 @@
  * progress.h - how far a command has got with its logs, in one line on standard error that is redrawn in place.
  * Nothing is drawn where standard error is not a terminal.
  */
-#ifndef HW_CLIENT_CLI_PROGRESS_H
-#define HW_CLIENT_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ void progress_show(struct progress *p, uint64_t done_bytes);
 
 /* Erases the line. */
 void progress_end(const struct progress *p);
-
-#endif

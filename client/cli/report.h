@@ -7,8 +7,7 @@
  * reader. The caller makes bytes from outside safe (hw_terminal_text); control
  * characters that are left become '?'.
  */
-#ifndef HW_CLIENT_CLI_REPORT_H
-#define HW_CLIENT_CLI_REPORT_H
+#pragma once
 
 #include "proto/base/log_line.h"
 
@@ -18,5 +17,3 @@ void report_set_level(enum log_level level);
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* signals.h - a command that has something to clean up stops in its own time, then dies of the signal. */
-#ifndef HW_CLIENT_CLI_SIGNALS_H
-#define HW_CLIENT_CLI_SIGNALS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ bool signals_forget(int number);
 
 /* If one has arrived, dies of it, as the shell expects; otherwise returns. Call after cleaning up. */
 void signals_die(void);
-
-#endif

@@ -4,8 +4,7 @@
  * 20261122T071841Z-TARGET-WHY: how often one may be made, and how much all of
  * them may take. One that is not whole yet has a dot before its name.
  */
-#ifndef HW_CLIENT_COMMANDS_BUNDLES_H
-#define HW_CLIENT_COMMANDS_BUNDLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void bundles_trim(const char *directory, uint64_t bytes, uint64_t wall_ns);
 
 /* Until its end or a signal. Returns 0 or -errno; *ret_bytes gets what was written. */
 int stretch_file_copy(struct cutout *c, int fd, uint64_t *ret_bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * check_findings.h - the alerts that fired in finished logs, collected from alert
  * messages: each once, with its evidence from when it began to fire.
  */
-#ifndef HW_CLIENT_COMMANDS_CHECK_FINDINGS_H
-#define HW_CLIENT_COMMANDS_CHECK_FINDINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ size_t findings_parts(const struct findings *f, size_t target);
  * Returns `out`.
  */
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
-
-#endif

@@ -3,8 +3,7 @@
  * completion.h - `heapwatch completion`: scripts for shells, which all call
  * `heapwatch --complete WORD...`, and the values that a daemon knows.
  */
-#ifndef HW_CLIENT_COMMANDS_COMPLETION_H
-#define HW_CLIENT_COMMANDS_COMPLETION_H
+#pragma once
 
 #include "proto/cli/complete.h"
 
@@ -12,5 +11,3 @@ extern const struct command command_completion;
 
 /* Targets, series and rules of the user's own daemon; nothing when it does not answer at once. */
 void completion_values(const struct complete_place *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.h - replies of a daemon on standard output, as text for people or JSON for programs. */
-#ifndef HW_CLIENT_COMMANDS_CTL_PRINT_H
-#define HW_CLIENT_COMMANDS_CTL_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ int silence_parse(const struct command *c, Hw__Request **ret_request, char *cons
 
 /* A table of silences, and below it why they are not kept over a restart, if so. */
 void silence_print(const Hw__Silences *list);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* doctor.h - the parts of `heapwatch doctor`; first its rows: what can be seen of a program, and what to add. */
-#ifndef HW_CLIENT_COMMANDS_DOCTOR_H
-#define HW_CLIENT_COMMANDS_DOCTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ int doctor_project(const char *directory, bool json, bool patch);
 
 /* Prints the drop-in that puts the agent before the service `unit`. Returns the exit status. */
 int doctor_unit(const char *unit);
-
-#endif

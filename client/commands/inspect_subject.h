@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* subject.h - what TARGET|PID|CORE|GRAPH means: a process of this machine, or a file. */
-#ifndef HW_CLIENT_COMMANDS_INSPECT_SUBJECT_H
-#define HW_CLIENT_COMMANDS_INSPECT_SUBJECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ struct inspectee {
  * GHC-compiled program that runs here once. With an endpoint it is a target of that daemon. False with a sentence.
  */
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trend.h - how a target's trends are shown: which rows, in which order, as text or JSON. */
-#ifndef HW_CLIENT_COMMANDS_TREND_H
-#define HW_CLIENT_COMMANDS_TREND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool trend_is_over(const struct world_target *t, bool live);
 
 /* The strongest verdict on live data, heap and RSS, or on a band. */
 Hw__Verdict trend_worst(const struct world_target *t);
-
-#endif

@@ -4,8 +4,7 @@
  * go in, a canvas comes out, so that tests can use it as people do. loop.c
  * joins it to both. What it shows is in scene/shown.h.
  */
-#ifndef HW_CLIENT_CONSOLE_CONSOLE_H
-#define HW_CLIENT_CONSOLE_CONSOLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -118,5 +117,3 @@ int screen_key(void);
 
 /* Where the last click was. */
 void screen_mouse(int *ret_row, int *ret_column);
-
-#endif

@@ -3,8 +3,7 @@
  * assets.h - the built page, embedded in the program (assets.S): one file for
  * the server and for reports.
  */
-#ifndef HW_CLIENT_PAGE_ASSETS_H
-#define HW_CLIENT_PAGE_ASSETS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ size_t page_size(void);
 
 /* What a Content-Security-Policy must allow for the page: "script-src ...; style-src ...", or "" without one. */
 const char *page_policy(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* archived_parts.h - what archived.c writes of each run: series and bands, with the gaps between their rows. */
-#ifndef HW_CLIENT_WEB_ARCHIVED_PARTS_H
-#define HW_CLIENT_WEB_ARCHIVED_PARTS_H
+#pragma once
 
 #include "client/past/archive/read.h"
 #include "client/world/state/world.h"
@@ -62,5 +61,3 @@ void labels_done(struct labels *l);
 /* An item of `censuses`. False as above. */
 bool archived_print_bands(struct json_out *j, struct database *d, const struct archived_run *run,
                           const struct labels *labels, const struct archived_query *q);
-
-#endif

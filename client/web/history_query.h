@@ -3,8 +3,7 @@
  * history_query.h - a request to /api/history: the parameters of docs/WEB.md
  * parsed and checked, then resolved against a world into single pasts.
  */
-#ifndef HW_CLIENT_WEB_HISTORY_QUERY_H
-#define HW_CLIENT_WEB_HISTORY_QUERY_H
+#pragma once
 
 #include "client/world/state/world.h"
 #include "client/answers/api/state_json.h"
@@ -65,5 +64,3 @@ bool history_query_resolve(const struct history_query *q, const struct world *wo
                            struct error *error);
 
 void wanted_done(struct wanted *list, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * server.h - the HTTP server: libevent's evhttp, guards, and the paths of
  * docs/WEB.md.
  */
-#ifndef HW_CLIENT_WEB_SERVER_H
-#define HW_CLIENT_WEB_SERVER_H
+#pragma once
 
 #include <event2/event.h>
 #include <event2/http.h>
@@ -255,5 +254,3 @@ bool inspections_finish(struct inspections *p, size_t daemon, const char *target
 /* Answers ?target=TARGET: whether one goes on, or the last one. `what`: one that such an address is of. */
 void inspections_answer(struct inspections *p, enum inspecting_what what, struct evhttp_request *req,
                         const char *query);
-
-#endif

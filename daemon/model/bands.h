@@ -8,8 +8,7 @@
  * short one while they are small (BAND_POINTS_THIN); the others keep totals.
  * Beyond LIMIT_BANDS a band is left out, and counted.
  */
-#ifndef HW_DAEMON_MODEL_BANDS_H
-#define HW_DAEMON_MODEL_BANDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ bool bands_closed(const struct bands *b);
 uint64_t bands_info_tables(const struct bands *b);
 uint64_t bands_info_tables_left_out(const struct bands *b);
 uint64_t bands_cost_centres_left_out(const struct bands *b);
-
-#endif

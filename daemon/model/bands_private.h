@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bands_private.h - bands and the definitions that they depend on, and how both are taken in. */
-#ifndef HW_DAEMON_MODEL_BANDS_PRIVATE_H
-#define HW_DAEMON_MODEL_BANDS_PRIVATE_H
+#pragma once
 
 #include <string.h>
 
@@ -229,5 +228,3 @@ const char *bands_keep_text(struct bands *b, const void *bytes, size_t size);
 
 /* Interns the text at *at, which ends with a NUL or with the payload, and moves *at past it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);
-
-#endif

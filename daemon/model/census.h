@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* census.h - one heap profile sample: bytes per band at one moment. Duplicate rows of one band are added. */
-#ifndef HW_DAEMON_MODEL_CENSUS_H
-#define HW_DAEMON_MODEL_CENSUS_H
+#pragma once
 
 #include "daemon/model/bands.h"
 
@@ -65,5 +64,3 @@ static inline const struct cell *census_history_at(const struct census_history *
 {
         return i < h->fold.n && h->cells[i].n ? &h->cells[i] : NULL;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * the capability whose block holds GC_STATS_GHC. Pairs are matched per
  * capability, because blocks of different capabilities come out of time order.
  */
-#ifndef HW_DAEMON_MODEL_GC_H
-#define HW_DAEMON_MODEL_GC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ struct gc {
         uint32_t n_last;
         struct nonmoving nonmoving;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gc_private.h - how collections are taken in. */
-#ifndef HW_DAEMON_MODEL_GC_PRIVATE_H
-#define HW_DAEMON_MODEL_GC_PRIVATE_H
+#pragma once
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/gc.h"
@@ -89,5 +88,3 @@ void nonmoving_sweep_end(struct model *m, const struct hw_event *e);
 void nonmoving_flush(struct model *m, const struct hw_event *e);
 void nonmoving_census(struct model *m, const struct hw_event *e);
 void nonmoving_pruned(struct model *m, const struct hw_event *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heap_private.h - how heap gauges are taken in: across blocks, the value with the newest time is kept. */
-#ifndef HW_DAEMON_MODEL_HEAP_PRIVATE_H
-#define HW_DAEMON_MODEL_HEAP_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ void model_add_fact(struct model *m, enum carried_fact id, double value);
 
 /* Recomputes the allocation rate at `now_ns`; true when it changed. */
 bool heap_refresh(struct model *m, uint64_t now_ns);
-
-#endif

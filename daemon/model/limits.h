@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - what the model keeps of one target. */
-#ifndef HW_DAEMON_MODEL_LIMITS_H
-#define HW_DAEMON_MODEL_LIMITS_H
+#pragma once
 
 #define LIMIT_FULL_BANDS      1000u       /* bands with a history of their own; the others keep totals only */
 #define LIMIT_INFO_TABLES     500000u     /* IPE entries: later ones are counted as left out */
@@ -15,5 +14,3 @@
 #define LIMIT_LANDMARKS       128u        /* notes kept in addition, to explain when growth began */
 #define LIMIT_LANDMARK_BYTES  256u        /* of such a note's text */
 #define LIMIT_NOTE_TEXT_BYTES 2048u       /* one note's text: longer ones are cut, their size is kept */
-
-#endif

@@ -10,8 +10,7 @@
  * Events of different capabilities come out of time order. Nothing is held
  * back: buckets are keyed by event time and accept late samples.
  */
-#ifndef HW_DAEMON_MODEL_MODEL_H
-#define HW_DAEMON_MODEL_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -310,5 +309,3 @@ struct image;
 
 /* `arguments`, when writing: include the program's; else only its name and the RTS options. */
 void model_image(struct image *im, struct model *m, bool arguments);
-
-#endif

@@ -15,8 +15,7 @@
  * three parts divide the heap's resident pages as the newest collection before that instant found them; heap that is
  * not resident (never touched, or in swap) is taken from the last of the three first.
  */
-#ifndef HW_DAEMON_MODEL_RESIDENT_H
-#define HW_DAEMON_MODEL_RESIDENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ void resident_clear(struct resident *r);
  * as far as there are pages for it, so that foreign is a lower bound.
  */
 void resident_account(const struct resident_pages *pages, const struct resident_heap *heap, struct resident *ret);
-
-#endif

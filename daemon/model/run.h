@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.h - the identity of one run of a target, from its log's first events. Pure. */
-#ifndef HW_DAEMON_MODEL_RUN_H
-#define HW_DAEMON_MODEL_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ bool run_has_rts_option(const struct run *run, const char *prefix);
 
 /* Calls `each` for every argument between +RTS and -RTS. */
 void run_each_rts_option(const struct run *run, void (*each)(void *ctx, const char *option), void *ctx);
-
-#endif

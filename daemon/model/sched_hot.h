@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sched_hot.h - the events that a busy program writes most, inline for the loop in model.c. */
-#ifndef HW_DAEMON_MODEL_SCHED_HOT_H
-#define HW_DAEMON_MODEL_SCHED_HOT_H
+#pragma once
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
@@ -66,5 +65,3 @@ static inline bool sched_hot(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_SCHED;
         return true;
 }
-
-#endif

@@ -11,8 +11,7 @@
  *
  * All bytes 0 is a series without samples.
  */
-#ifndef HW_DAEMON_MODEL_SERIES_H
-#define HW_DAEMON_MODEL_SERIES_H
+#pragma once
 
 #include "proto/facts/facts.h"
 #include "proto/facts/pyramid.h"
@@ -75,5 +74,3 @@ size_t series_history(const struct series *s, struct time_range range, uint64_t 
  * it is the whole run.
  */
 void series_span(const struct series *s, struct time_range range, struct trend_cell *ret);
-
-#endif

@@ -18,8 +18,7 @@
  * Since 9.2 each major collection logs that sum, in blocks (MEM_RETURN): it
  * gives the actual F + U of the run, whatever set it.
  */
-#ifndef HW_DAEMON_MODEL_SIZING_H
-#define HW_DAEMON_MODEL_SIZING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ struct model;
  * running program; 0 when it has ended or is not known to run.
  */
 size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *codes, size_t max);
-
-#endif

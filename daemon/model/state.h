@@ -3,8 +3,7 @@
  * state.h - the inside of struct model: one part per concept. Private to the
  * model; other stages read through the functions of model.h.
  */
-#ifndef HW_DAEMON_MODEL_STATE_H
-#define HW_DAEMON_MODEL_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -298,5 +297,3 @@ struct model {
 
 /* Takes in one sample of a gauge: its series, and the sink. */
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value);
-
-#endif

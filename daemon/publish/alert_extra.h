@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alert_extra.h - what is published about an alert in addition to what it knows itself: its silence. */
-#ifndef HW_DAEMON_PUBLISH_ALERT_EXTRA_H
-#define HW_DAEMON_PUBLISH_ALERT_EXTRA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct alert;
  * Fills *ret, which is zeroed; what it borrows must stay valid until the next call. It may change the alert's deeds.
  */
 typedef void alert_extra_fn(void *ctx, const char *target, struct alert *alert, struct alert_extra *ret);
-
-#endif

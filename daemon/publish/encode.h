@@ -11,8 +11,7 @@
  * Functions that return a pointer return NULL when out of memory; encoder->failed is then true, also when only rows
  * or a text inside are missing, and send_update() sends nothing.
  */
-#ifndef HW_DAEMON_PUBLISH_ENCODE_H
-#define HW_DAEMON_PUBLISH_ENCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
                                const struct tracked_early *r);
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);
 Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *config);
-
-#endif

@@ -10,8 +10,7 @@
  * A live daemon does not publish these. Sequence numbers are per topic; the
  * target's heads do not list this topic, because its only reader loses nothing.
  */
-#ifndef HW_DAEMON_PUBLISH_EVENT_STREAM_H
-#define HW_DAEMON_PUBLISH_EVENT_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log);
 
 /* The first error, of the sink or -ENOMEM; 0: none. After an error nothing is sent. */
 int event_stream_error(const struct event_stream *s);
-
-#endif

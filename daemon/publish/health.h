@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* health.h - the condition of the stream itself, from every stage of the pipeline. UNKNOWN_U64 = not known. */
-#ifndef HW_DAEMON_PUBLISH_HEALTH_H
-#define HW_DAEMON_PUBLISH_HEALTH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct health {
         bool has_recording; /* the target's runs are recorded */
         struct recording_state recording;
 };
-
-#endif

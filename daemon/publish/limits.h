@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - how large one message may become, and what is kept for late joiners. */
-#ifndef HW_DAEMON_PUBLISH_LIMITS_H
-#define HW_DAEMON_PUBLISH_LIMITS_H
+#pragma once
 
 #define LIMIT_DAMAGES                     16u  /* newest damaged places kept for late joiners */
 #define LIMIT_SAMPLES_PER_UPDATE          512u /* samples of one series in one message: a full one is sent early */
@@ -18,5 +17,3 @@
 #define LIMIT_NOTES_PER_UPDATE            256u    /* likewise; well below LIMIT_NOTES, so that all are still kept */
 #define LIMIT_ENCODER_KEEP_BYTES          ((size_t)256 * 1024) /* kept between messages: more is freed */
 #define LIMIT_HISTORY_POINTS              10000u               /* in one reply: the step is widened to fit */
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Everything a message needs lives in an arena that is reset after sending.
  */
-#ifndef HW_DAEMON_PUBLISH_PUBLISHER_H
-#define HW_DAEMON_PUBLISH_PUBLISHER_H
+#pragma once
 
 #include "heapwatch/wire.h"
 #include "daemon/model/model.h"
@@ -158,5 +157,3 @@ void publisher_resume_run(struct publisher *p, struct publisher_run run);
 
 /* First error of the sink (negative errno); 0: none. */
 int publisher_error(const struct publisher *p);
-
-#endif

@@ -11,8 +11,7 @@
  * now (to->full); what was sent until then stays sent. Rows of a snapshot are
  * sent from to->row on, which follows what was taken.
  */
-#ifndef HW_DAEMON_PUBLISH_SEND_H
-#define HW_DAEMON_PUBLISH_SEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -133,5 +132,3 @@ bool send_ticky(struct publisher *p, struct snapshot *to);
 /* Trends that are due; all trends, to a late joiner. */
 bool send_trends_due(struct publisher *p);
 bool send_trends_all(struct publisher *p, struct snapshot *to);
-
-#endif

@@ -6,8 +6,7 @@
  * All write at most `size` bytes, NUL included, and return the key of what is said, for programs: static, of a row of
  * sentences.def; "" when nothing is said.
  */
-#ifndef HW_DAEMON_PUBLISH_SENTENCES_H
-#define HW_DAEMON_PUBLISH_SENTENCES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -80,5 +79,3 @@ size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, cons
  * (rts/storage/ClosureTypes.h).
  */
 const char *label_closure_type(const char *number);
-
-#endif

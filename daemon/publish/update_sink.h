@@ -3,8 +3,7 @@
  * update_sink.h - where updates leave the stages that make them. A daemon's is the bus (bus.h): XPUB, for any number of
  * subscribers; never blocks, drops at the high-water mark. Of finished logs it is whoever reads them (log_reader.h).
  */
-#ifndef HW_DAEMON_PUBLISH_UPDATE_SINK_H
-#define HW_DAEMON_PUBLISH_UPDATE_SINK_H
+#pragma once
 
 #include "heapwatch/wire.h"
 #include "proto/wire/update_wish.h"
@@ -14,5 +13,3 @@ struct update_sink {
         /* Packs and sends; the update is borrowed. Returns 0, or -errno when no more can be sent. */
         int (*send)(void *ctx, const Hw__Update *update);
 };
-
-#endif

@@ -14,8 +14,7 @@
  * referred to (info tables, cost centres, ticky counters) are not in the
  * stream.
  */
-#ifndef HW_DAEMON_RECORD_ASSEMBLER_H
-#define HW_DAEMON_RECORD_ASSEMBLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,5 +124,3 @@ void assembler_end(struct assembler *a, bool marked);
 struct whole_blocks assembler_detach(struct assembler *a, struct whole_blocks *which);
 
 void assembler_done(struct assembler *a);
-
-#endif

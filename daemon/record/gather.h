@@ -3,8 +3,7 @@
  * gather.h - collects the stretches of one run into frames; the caller decides by size and age when they are written.
  * Used by the writing thread only; never blocks.
  */
-#ifndef HW_DAEMON_RECORD_GATHER_H
-#define HW_DAEMON_RECORD_GATHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ size_t gather_waiting(const struct gather *g);
 
 /* Hands over everything that waits. Definitions come first: the blocks after them may refer to them. */
 void gather_frames(struct gather *g, gather_frame *each, void *ctx);
-
-#endif

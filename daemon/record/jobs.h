@@ -9,8 +9,7 @@
  * Waking the writing thread for every job would cost too much: it sleeps until
  * enough of them wait, until one is urgent, or until the next tick.
  */
-#ifndef HW_DAEMON_RECORD_JOBS_H
-#define HW_DAEMON_RECORD_JOBS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -153,5 +152,3 @@ void recorder_full(struct recorder *r);
  * run; NULL: of none.
  */
 void recorder_state(struct recorder *r, struct shared_run *run, struct recording_state *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - what the recorder keeps in memory, and when it writes it. */
-#ifndef HW_DAEMON_RECORD_LIMITS_H
-#define HW_DAEMON_RECORD_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@
 #define SLOW_NS             UINT64_C(10000000000)        /* recording is paused so long after the queue was full */
 #define SEGMENT_BYTES       (16u << 20)                  /* of eventlog in a segment */
 #define SEGMENT_AGE_NS      (600 * UINT64_C(1000000000)) /* event time in a segment */
-
-#endif

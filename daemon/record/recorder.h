@@ -8,8 +8,7 @@
  * The reading thread never blocks and copies nothing: when the queue is full, events are left out until a later block
  * begins, and counted. This file is the thread; the recording of one target is recording.h.
  */
-#ifndef HW_DAEMON_RECORD_RECORDER_H
-#define HW_DAEMON_RECORD_RECORDER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns);
 bool recorder_is_paused(struct recorder *r, char why[PAUSE_DETAIL_BYTES]);
 
 const char *recorder_directory(const struct recorder *r);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * recording_state also has what the writing thread reports.
  */
-#ifndef HW_DAEMON_RECORD_RECORDING_H
-#define HW_DAEMON_RECORD_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ void recording_outcome(struct recording *r, const struct run_end *end);
 uint64_t recording_seal(struct recording *r);
 
 void recording_state(struct recording *r, struct recording_state *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * accepted of it is truncated again. Blocks that could not be written are lost
  * and counted in the head of the next frame; definitions wait for it.
  */
-#ifndef HW_DAEMON_RECORD_RUN_WRITER_H
-#define HW_DAEMON_RECORD_RUN_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ struct error;
 
 /* Writes a file of PROBE_BYTES into the directory, and removes it. False with the reason. May wait for the disk. */
 bool probe_write(const char *directory, struct error *error);
-
-#endif

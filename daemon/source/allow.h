@@ -13,8 +13,7 @@
  * Root's own request may also add the agent in a program of another user: a
  * path from agent_peer.h, whose process is checked with each connection.
  */
-#ifndef HW_DAEMON_SOURCE_ALLOW_H
-#define HW_DAEMON_SOURCE_ALLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void source_allow_done(struct source_allow *allow);
  * with what to do in `error`, which does not reveal whether the file exists.
  */
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error);
-
-#endif

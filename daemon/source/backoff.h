@@ -4,8 +4,7 @@
  * BACKOFF_FIRST_MS to BACKOFF_MAX_MS, with jitter over its upper half, so that
  * many targets that lost one host do not all come back in the same instant.
  */
-#ifndef HW_DAEMON_SOURCE_BACKOFF_H
-#define HW_DAEMON_SOURCE_BACKOFF_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/time.h>
@@ -25,5 +24,3 @@ struct timeval backoff_next(struct backoff *b);
 
 /* After a success: the next failure starts from BACKOFF_FIRST_MS again. */
 void backoff_reset(struct backoff *b);
-
-#endif

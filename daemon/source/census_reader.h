@@ -7,8 +7,7 @@
  *
  * Where the kernel does not permit it, or the agent is of a release before, the agent goes on making its own.
  */
-#ifndef HW_DAEMON_SOURCE_CENSUS_READER_H
-#define HW_DAEMON_SOURCE_CENSUS_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void inspector_sentence(int err, char ret[INSPECTOR_SENTENCE]);
 
 /* Ends it, if there is one, at once: it stops no program and leaves nothing. *child is 0 then. */
 void inspector_end(pid_t *child);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - how much is read at a time. */
-#ifndef HW_DAEMON_SOURCE_LIMITS_H
-#define HW_DAEMON_SOURCE_LIMITS_H
+#pragma once
 
 #define READ_BUFFER_BYTES    (64u * 1024)  /* one read(2) of a finished log: small, so the rest stays in cache */
 #define READ_TURN_BYTES      (256u * 1024) /* one turn of the loop per source: then others, and requests, get theirs */
@@ -11,5 +10,3 @@
 #define LIMIT_DAMAGED_BYTES  (256u << 20)  /* of a finished log, more than are whole: the rest is not read */
 #define LIMIT_CENSUS_READERS 64u           /* processes: agents of further programs make their censuses themselves */
 #define LIMIT_NAMELESS_TICKS 60u           /* seconds without growth until a removed file is given up */
-
-#endif

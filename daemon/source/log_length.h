@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log_length.h - how long a finished log is in event time, without decoding it. */
-#ifndef HW_DAEMON_SOURCE_LOG_LENGTH_H
-#define HW_DAEMON_SOURCE_LOG_LENGTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void log_length_begin(struct log_length *l, struct log_file *file);
 
 /* Some more blocks. False: that was all; a file damaged later gives what came before. */
 bool log_length_step(struct log_length *l);
-
-#endif

@@ -6,8 +6,7 @@
  * `struct source` as its first member. It finds bytes with its own events and
  * reports through the functions here; source.c talks to the sink.
  */
-#ifndef HW_DAEMON_SOURCE_MEDIUM_H
-#define HW_DAEMON_SOURCE_MEDIUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ void address_of(const struct source_uri *uri, bool second, struct address *ret_a
 
 /* A nonblocking, close-on-exec stream socket for it; -1 with errno. */
 int address_socket(const struct address *address);
-
-#endif

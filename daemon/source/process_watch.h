@@ -9,8 +9,7 @@
  * readings of one process take 0.2 % of the time at most, those of all together
  * 2 %; in between the last one is repeated.
  */
-#ifndef HW_DAEMON_SOURCE_PROCESS_WATCH_H
-#define HW_DAEMON_SOURCE_PROCESS_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ bool process_watch_oom_killed(const struct process_watch *w);
  * is recognised as the heap. False, and both unchanged, when neither file may be read.
  */
 bool smaps_read(const char *root, uint32_t pid, struct resident_pages *ret_pages, uint64_t *ret_pss_bytes);
-
-#endif

@@ -5,8 +5,7 @@
  * Small reads of kernel files: they do not block. `root` exists so that tests
  * can provide a fake tree; it is "" in the daemon.
  */
-#ifndef HW_DAEMON_SOURCE_PROCFS_H
-#define HW_DAEMON_SOURCE_PROCFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size
 
 /* Its count; UNKNOWN_U64 when it cannot be read. */
 uint64_t cgroup_oom_kills(const char *path);
-
-#endif

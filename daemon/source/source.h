@@ -10,8 +10,7 @@
  * never after source_close. A sink must not close the source from inside a
  * callback.
  */
-#ifndef HW_DAEMON_SOURCE_SOURCE_H
-#define HW_DAEMON_SOURCE_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ void keeper_set(const struct keeper *keeper);
 
 void keeper_keep(const char *name, int fd);
 void keeper_forget(const char *name);
-
-#endif

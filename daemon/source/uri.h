@@ -12,8 +12,7 @@
  * names up. tcp-listen: takes only loopback addresses.
  * Pure: text in, struct out.
  */
-#ifndef HW_DAEMON_SOURCE_URI_H
-#define HW_DAEMON_SOURCE_URI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ bool source_uri_is_loopback(const struct source_uri *uri);
  */
 bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri,
                        struct error *error);
-
-#endif

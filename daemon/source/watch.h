@@ -6,8 +6,7 @@
  * checks now and then without being woken, because inotify does not see what
  * happens on the far side of a network file system, and can run out of watches.
  */
-#ifndef HW_DAEMON_SOURCE_WATCH_H
-#define HW_DAEMON_SOURCE_WATCH_H
+#pragma once
 
 struct event_base;
 
@@ -43,5 +42,3 @@ int second_tick_start(struct event_base *base, struct second_tick *t);
 
 /* Stops; allowed when it does not tick. */
 void second_tick_stop(struct second_tick *t);
-
-#endif

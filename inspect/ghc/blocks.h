@@ -23,8 +23,7 @@
  * is one whose fifth descriptor says where its block is, and generations are what most descriptors of the youngest
  * point to, if the number there and the chain of `to` agree.
  */
-#ifndef HW_INSPECT_GHC_BLOCKS_H
-#define HW_INSPECT_GHC_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,5 +143,3 @@ bool heap_moment_is_past_major(void *moment);
 
 /* How often all of them together were collected. */
 uint64_t generations_collections(const struct generations *g);
-
-#endif

@@ -3,8 +3,7 @@
  * census.h - the closures of a snapshot, one after the other: how many there are of each info table, and how large they
  * are. As the runtime's own census: what a collection has not come to yet is not in it.
  */
-#ifndef HW_INSPECT_GHC_CENSUS_H
-#define HW_INSPECT_GHC_CENSUS_H
+#pragma once
 
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/snapshot.h"
@@ -189,5 +188,3 @@ void heap_bands_sort(struct heap_bands *b);
 /* By name, without packages; then one is found by its name. NULL: there is none. */
 void heap_bands_sort_by_name(struct heap_bands *b);
 const struct heap_band *heap_bands_find(const struct heap_bands *b, const char *name);
-
-#endif

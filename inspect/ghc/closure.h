@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* closure.h - types of closures, as in rts/storage/ClosureTypes.h: the same numbers from GHC 9.0 on. */
-#ifndef HW_INSPECT_GHC_CLOSURE_H
-#define HW_INSPECT_GHC_CLOSURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -97,5 +96,3 @@ static inline bool closure_is_frame(unsigned type)
         return (type >= RET_BCO && type <= STOP_FRAME) || (type >= ATOMICALLY_FRAME && type <= CATCH_STM_FRAME) ||
                type == ANN_FRAME;
 }
-
-#endif

@@ -8,8 +8,7 @@
  *      at - 4    constructors: the tag; others: i32 from `at` to the closures that the code refers to (SRT), 0: none
  *      at - 24   constructors: i32 from `at` to "package:Module.Name"; at - 40 in profiled programs
  */
-#ifndef HW_INSPECT_GHC_INFO_TABLES_H
-#define HW_INSPECT_GHC_INFO_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline const struct closure_table *info_tables_nth(const struct info_tabl
 {
         return pool_at(&t->tables, id);
 }
-
-#endif

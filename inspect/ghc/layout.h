@@ -3,8 +3,7 @@
  * layout.h - where fields are, by release of GHC: a table, of which the row is chosen that the program's own threads
  * fit. The release is not read from the program's file: what counts is what is in memory.
  */
-#ifndef HW_INSPECT_GHC_LAYOUT_H
-#define HW_INSPECT_GHC_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ struct thread_cursor {
 
 /* False: there is no further one. */
 bool ghc_next_thread(struct thread_cursor *c, uint64_t *ret_tso);
-
-#endif

@@ -4,8 +4,7 @@
  * program's own table of places in the source (provenance.c), in a program without symbols from a signature
  * (signatures.h), or there is none.
  */
-#ifndef HW_INSPECT_GHC_NAMES_H
-#define HW_INSPECT_GHC_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ void provenance_search(struct provenance *v, const struct program *p);
 bool provenance_find(struct provenance *v, const struct program *p, uint64_t at, struct provenance_entry *ret);
 
 void provenance_done(struct provenance *v);
-
-#endif

@@ -6,8 +6,7 @@
  * of C memory that look like pointers to closures. A CAF counts only while something that is alive refers to it in its
  * code, as for the collector: a dead one keeps a pointer to what may be anything by now.
  */
-#ifndef HW_INSPECT_GHC_REACH_H
-#define HW_INSPECT_GHC_REACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ bool reached_add(struct reached *r, const struct reach_result *found);
  * was found before it was wrong.
  */
 bool reached_compare(struct reached *r, uint32_t nth, uint64_t live_bytes, uint64_t held_bytes);
-
-#endif

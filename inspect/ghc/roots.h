@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roots.h - what a collection begins with, by name: roots of one name are one node of the graph. */
-#ifndef HW_INSPECT_GHC_ROOTS_H
-#define HW_INSPECT_GHC_ROOTS_H
+#pragma once
 
 #include "inspect/ghc/info_tables.h"
 #include "inspect/ghc/snapshot.h"
@@ -68,5 +67,3 @@ void heap_roots_add_weak(struct heap_roots *r, uint64_t weak);
 
 /* And static indirections into the heap. `is_alive`: the search from the other roots has come to it. */
 void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx, uint64_t at), const void *ctx);
-
-#endif

@@ -7,8 +7,7 @@
  * A stripped program does not say where it is. So what is there must agree with the generations' own counters and
  * with itself, at one place alone, and must still do so after further collections: else nothing is known.
  */
-#ifndef HW_INSPECT_GHC_RTS_COUNTERS_H
-#define HW_INSPECT_GHC_RTS_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ uint64_t live_data_held_bytes(const struct generations *g);
 
 /* Read twice, and nothing changed between. False: they changed, a collection is under way, or they cannot be read. */
 bool live_data_read(struct generations *g, const struct program *p, bool *ret_readable);
-
-#endif

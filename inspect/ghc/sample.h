@@ -4,8 +4,7 @@
  * of some of its pieces of 64 KiB, chosen at random. How much of the heap these blocks are is known exactly, so a band
  * is estimated by its share of them; large objects are counted one by one, by their descriptors.
  */
-#ifndef HW_INSPECT_GHC_SAMPLE_H
-#define HW_INSPECT_GHC_SAMPLE_H
+#pragma once
 
 #include "inspect/ghc/census.h"
 
@@ -63,5 +62,3 @@ uint64_t heap_sample_may_miss(const struct heap_sample *x);
 /* As after heap_sample_prepare(): to copy once more. */
 void heap_sample_clear(struct heap_sample *x);
 void heap_sample_done(struct heap_sample *x);
-
-#endif

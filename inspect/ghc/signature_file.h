@@ -7,8 +7,7 @@
  * relocations name: these count as zeros. Entries are the places in it by which it is found: what symbols name, and
  * what has an info table in front.
  */
-#ifndef HW_INSPECT_GHC_SIGNATURE_FILE_H
-#define HW_INSPECT_GHC_SIGNATURE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ static inline uint32_t signature_key_end(uint64_t hash, uint8_t n)
 {
         return signature_fold(signature_hash(hash, &n, 1));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * linked from. Where code of several names is alike, what it refers to decides; where that does not either, what is
  * around it makes one of them probable, or it has no name.
  */
-#ifndef HW_INSPECT_GHC_SIGNATURES_H
-#define HW_INSPECT_GHC_SIGNATURES_H
+#pragma once
 
 #include "inspect/ghc/signature_file.h"
 #include "inspect/memory/program.h"
@@ -105,5 +104,3 @@ bool signature_maker_add(struct signature_maker *m, const uint8_t *bytes, size_t
 
 /* What can be looked up. signature_table_done() in any case. False: out of memory, or too much for one file. */
 bool signature_maker_finish(struct signature_maker *m, struct signature_table *ret);
-
-#endif

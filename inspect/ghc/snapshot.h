@@ -6,8 +6,7 @@
  * Of a heap that takes too long for a stop, most is copied before, while the program runs: the closures of the oldest
  * generation stay where they are between two major collections (snapshot_settle()).
  */
-#ifndef HW_INSPECT_GHC_SNAPSHOT_H
-#define HW_INSPECT_GHC_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -175,5 +174,3 @@ static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
 
 /* A word of the heap, or of what the program has written elsewhere. False: it is in neither. */
 bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret);
-
-#endif

@@ -4,8 +4,7 @@
  * folded into a tree. A node is a function with its callers, from the outermost one down. CPU time, or what is
  * allocated, and the time for which Haskell threads wait are two trees, for they are never added to each other.
  */
-#ifndef HW_INSPECT_GHC_STACK_PROFILE_H
-#define HW_INSPECT_GHC_STACK_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ static inline const struct time_node *time_tree_nth(const struct time_tree *t, u
 
 /* Until the next sample: a period on average, between half and one and a half of it. Never in step. */
 uint64_t stack_profile_delay_ns(uint64_t *random, uint64_t period_ns);
-
-#endif

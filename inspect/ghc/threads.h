@@ -5,8 +5,7 @@
  * In two steps, so that a program is stopped for the first only: threads_copy() copies what the threads are and the
  * used part of their stacks; threads_walk() finds the frames in the copy.
  */
-#ifndef HW_INSPECT_GHC_THREADS_H
-#define HW_INSPECT_GHC_THREADS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -258,5 +257,3 @@ bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census
 /* The same bands alone; those of the census are not changed. `ret` is empty. */
 bool heap_bands_of_threads(struct heap_bands *ret, const struct heap_census *c, const struct heap_snapshot *s,
                            uint64_t *ret_threads);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * What is read may be anything: addresses come from the bytes themselves. A read is whole or fails.
  */
-#ifndef HW_INSPECT_MEMORY_MEMORY_H
-#define HW_INSPECT_MEMORY_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void memory_expire(struct memory *m);
 
 /* The same, and frees them. */
 void memory_forget(struct memory *m);
-
-#endif

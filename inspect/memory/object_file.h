@@ -3,8 +3,7 @@
  * object_file.h - archives of object files (libHSbase.a), and relocatable ELF files of x86-64: sections, symbols,
  * relocations. Anything may be in them: every offset is checked.
  */
-#ifndef HW_INSPECT_MEMORY_OBJECT_FILE_H
-#define HW_INSPECT_MEMORY_OBJECT_FILE_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ const char *object_symbol_name(const struct object_file *f, const Elf64_Sym *sym
 /* The n-th relocation of a section of type SHT_RELA; false: there are not as many, or its symbol does not exist. */
 bool object_relocation(const struct object_file *f, const Elf64_Shdr *s, size_t n, Elf64_Rela *ret,
                        const Elf64_Sym **ret_symbol);
-
-#endif

@@ -3,8 +3,7 @@
  * program.h - a program as the kernel has it, running or in a core file: its mappings, the files in them that have
  * Haskell code, the names in these files, and the registers of its threads where they are known.
  */
-#ifndef HW_INSPECT_MEMORY_PROGRAM_H
-#define HW_INSPECT_MEMORY_PROGRAM_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -169,5 +168,3 @@ const struct elf_symbol *program_symbol(const struct program *p, uint64_t addres
 
 /* The address of a variable of a unique name; 0: none. */
 uint64_t program_variable(const struct program *p, const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sorted.h - search in sorted arrays whose elements begin with an address, or with a range of them. */
-#ifndef HW_INSPECT_MEMORY_SORTED_H
-#define HW_INSPECT_MEMORY_SORTED_H
+#pragma once
 
 #include "inspect/memory/memory.h"
 
@@ -35,5 +34,3 @@ static inline size_t sorted_range(const void *items, size_t n, size_t size, uint
 
         return count && address < u64_at(items, (count - 1) * size + sizeof(address)) ? count - 1 : n;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * a stack ends at the first that is not, such as code of GHC, which has no tables. Frame pointers are not used: without
  * a table it is not known whether a function has one.
  */
-#ifndef HW_INSPECT_MEMORY_UNWIND_H
-#define HW_INSPECT_MEMORY_UNWIND_H
+#pragma once
 
 #include "inspect/memory/program.h"
 
@@ -41,5 +40,3 @@ bool unwinder_covers(struct unwinder *u, uint64_t at);
 /* Frames of a thread that is at r->pc, of `n` words of its stack from r->sp on (rounded down to a word). */
 size_t unwind_stack(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
                     struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* files.h - files as memory: their addresses are offsets. */
-#ifndef HW_INSPECT_PROCESS_FILES_H
-#define HW_INSPECT_PROCESS_FILES_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -43,5 +42,3 @@ void files_close(struct files *f);
  * sentence: what it has is damaged, or there is no room.
  */
 bool unpack(const char *path, int *ret_fd, struct error *error);
-
-#endif

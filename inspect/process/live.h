@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* live.h - a process of this machine as a program: /proc/PID and process_vm_readv(2). It is not stopped by this. */
-#ifndef HW_INSPECT_PROCESS_LIVE_H
-#define HW_INSPECT_PROCESS_LIVE_H
+#pragma once
 
 #include <elf.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ void core_close(struct core *c);
 
 /* From the `n` words that the kernel of that machine gives. False: too few, or another machine. */
 bool registers_read(struct registers *ret, unsigned machine, int tid, const uint64_t *words, size_t n);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * One stop at a time in this process. Only one stops a process at a time: by a lock on its /proc/PID/stat.
  */
-#ifndef HW_INSPECT_PROCESS_STOP_H
-#define HW_INSPECT_PROCESS_STOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ bool os_thread_is_suspended(const struct os_thread *t);
 
 /* CPU time of all of them, those that have ended included. 0: not known. */
 uint64_t os_process_cpu_ns(pid_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* out_file.h - files that a command writes, whose suffix is their format. */
-#ifndef HW_INSPECT_SHOW_OUT_FILE_H
-#define HW_INSPECT_SHOW_OUT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ bool graph_file_is(const char *path);
 
 /* As V8's heap snapshots, which the developer tools of Chromium open. */
 void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.h - what `heapwatch-inspect` is to find out and print, and of what. */
-#ifndef HW_INSPECT_SHOW_REQUEST_H
-#define HW_INSPECT_SHOW_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ void head_since(const struct graph_subject *s, const struct graph_origin *then, 
 
 /* The command that stops the program for a copy that takes so long, with some to spare, or has a core file of it. */
 const char *head_pause_command(char ret[PAUSE_COMMAND_BYTES], const struct inspect_subject *s, uint64_t copy_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* show.h - what each verb of heapwatch-inspect prints. */
-#ifndef HW_INSPECT_SHOW_SHOW_H
-#define HW_INSPECT_SHOW_SHOW_H
+#pragma once
 
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/snapshot.h"
@@ -98,5 +97,3 @@ const char *contents_name(const struct heap_band *content, char ret[CONTENTS_TEX
 
 /* Members of the band's object; none where it holds nothing that is told apart. */
 void contents_json(struct json_out *j, const struct heap_band *b);
-
-#endif

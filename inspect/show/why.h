@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* why.h - what was found of why a band is kept: why.c finds it, why_text.c and why_json.c print it. */
-#ifndef HW_INSPECT_SHOW_WHY_H
-#define HW_INSPECT_SHOW_WHY_H
+#pragma once
 
 #include "inspect/ghc/graph/fold.h"
 #include "inspect/show/show.h"
@@ -61,5 +60,3 @@ void why_print_json(const struct question *q);
 
 /* A member of an open object. */
 void why_json_paths(struct json_out *j, const struct question *q, size_t most);
-
-#endif

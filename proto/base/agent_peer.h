@@ -6,8 +6,7 @@
  * /proc/PID/root, which leads into the program's file system, and whoever connects checks that this process listens
  * there, before it reads or writes a byte.
  */
-#ifndef HW_PROTO_BASE_AGENT_PEER_H
-#define HW_PROTO_BASE_AGENT_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool agent_peer_is_uri(const char *uri);
  */
 bool agent_request(const char *path, const char *request, uint64_t wait_ms, char *ret_said, size_t size,
                    struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * agent_socket.h - the names of an agent's socket, by which its clients find it and know that a log comes from one, and
  * how messages of heapwatch's own in a log begin.
  */
-#ifndef HW_PROTO_BASE_AGENT_SOCKET_H
-#define HW_PROTO_BASE_AGENT_SOCKET_H
+#pragma once
 
 #define AGENT_SOCKET_NAME   "agent-%ld.sock" /* of a process; for printf and scanf */
 #define AGENT_SOCKET_OF_RUN "agent"          /* in the private directory of a program that `heapwatch run` started */
@@ -27,5 +26,3 @@
 #define AGENT_CENSUS_PERIOD_NS UINT64_C(0x7fffffffffffffff)
 
 #define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
-
-#endif

@@ -5,8 +5,7 @@
  * Blocks are chained and kept over a reset, so a steady user allocates
  * nothing. Not for objects with a lifetime of their own.
  */
-#ifndef HW_PROTO_BASE_ARENA_H
-#define HW_PROTO_BASE_ARENA_H
+#pragma once
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ char *arena_strndup(struct arena *a, const void *bytes, size_t size);
 
 /* n objects of `size` bytes, zeroed; NULL also when the product overflows. */
 void *arena_calloc(struct arena *a, size_t n, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * elements one by one copies fewer than 2 n. Each macro is true when the room is there; false when memory is short or
  * the size overflows, and then the array and its capacity are as before.
  */
-#ifndef HW_PROTO_BASE_ARRAY_H
-#define HW_PROTO_BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ static inline void array_sort(void *array, size_t n, size_t size, int (*in_order
         if (n > 1)
                 qsort(array, n, size, in_order);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* child.h - starts another program of heapwatch's, and waits for its end. */
-#ifndef HW_PROTO_BASE_CHILD_H
-#define HW_PROTO_BASE_CHILD_H
+#pragma once
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -29,6 +28,4 @@ int child_wait(pid_t pid);
 
 #if !__GLIBC_PREREQ(2, 34)
 #define _Fork fork
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckd.h - arithmetic on numbers from outside: each returns true on overflow, false with the result stored. */
-#ifndef HW_PROTO_BASE_CKD_H
-#define HW_PROTO_BASE_CKD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline uint64_t u64_sat(double v)
 {
         return v >= 0x1p64 ? UINT64_MAX : v > 0 ? (uint64_t)v : 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - the two clocks, read at the edges of the programs; what is pure gets times as arguments. */
-#ifndef HW_PROTO_BASE_CLOCK_H
-#define HW_PROTO_BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ static inline bool clock_tells_age(struct clock_steady *s, uint64_t age_ns, uint
         s->offset_ns = offset_ns;
         return mono_ns - s->since_mono_ns >= (age_ns < 60 * (uint64_t)minute_ns ? age_ns : 60 * (uint64_t)minute_ns);
 }
-
-#endif

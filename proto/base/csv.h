@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* csv.h - texts as cells of CSV (RFC 4180), the same in every file that heapwatch writes. */
-#ifndef HW_PROTO_BASE_CSV_H
-#define HW_PROTO_BASE_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,5 +13,3 @@ char *csv_cell(const char *text);
 
 /* Prints it. False: no memory, and nothing is printed. */
 bool csv_print(FILE *to, const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The daemon after it reports how the one before ended, and clients start a daemon again that did not end as asked.
  */
-#ifndef HW_PROTO_BASE_DAEMON_LIFE_H
-#define HW_PROTO_BASE_DAEMON_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void daemon_life_crashed(int fd, int signal_number);
  * not known), or another -errno.
  */
 int daemon_life_lock(int fd, pid_t *ret_holder);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* descriptors.h - a descriptor, or all of a process at once, whatever they are and who opened them. */
-#ifndef HW_PROTO_BASE_DESCRIPTORS_H
-#define HW_PROTO_BASE_DESCRIPTORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool unix_nobody_listens(const char *path);
 
 /* Whether the path is a socket at which connections are refused: then its file may be replaced. */
 bool unix_is_left_over(const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.h - a text that is written as a stream and used when it is complete. */
-#ifndef HW_PROTO_BASE_DOCUMENT_H
-#define HW_PROTO_BASE_DOCUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ bool document_close(struct document *d);
 /* The text becomes the caller's, to free(). */
 char *document_detach(struct document *d);
 void document_done(struct document *d);
-
-#endif

@@ -3,8 +3,7 @@
  * edge.h - when something that depends on time alone changes next: the nearest of
  * many times that a moving clock, or an end of a moving window, has yet to reach.
  */
-#ifndef HW_PROTO_BASE_EDGE_H
-#define HW_PROTO_BASE_EDGE_H
+#pragma once
 
 #include "proto/base/time.h"
 
@@ -28,5 +27,3 @@ static inline void edge_meet_range(struct edge *e, uint64_t at_ns, struct time_r
                 edge_meet(e, at_ns, range.from_ns);
         edge_meet(e, at_ns, range.to_ns);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * fails sets it; the caller shows error.text after the name of what failed. A
  * sentence that is too long is cut. NULL: the caller does not want it.
  */
-#ifndef HW_PROTO_BASE_ERROR_H
-#define HW_PROTO_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool error_set(struct error *error, const char *format, ...) __attribute__((form
 
 /* Returns `code`, a negative errno. */
 int error_code(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* event.h - what both programs do with libevent's events. */
-#ifndef HW_PROTO_BASE_EVENT_H
-#define HW_PROTO_BASE_EVENT_H
+#pragma once
 
 #include <event2/event.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ static inline struct timeval timeval_of_ns(uint64_t ns)
         return (struct timeval){ .tv_sec = (time_t)(ns / NS_PER_S),
                                  .tv_usec = (suseconds_t)(ns % NS_PER_S / NS_PER_US) };
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hash.h - hashes for tables whose keys come from outside: seeded, so that nobody can prepare keys that collide. */
-#ifndef HW_PROTO_BASE_HASH_H
-#define HW_PROTO_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline uint64_t hash_u64(uint64_t key, uint64_t seed)
         x = (x ^ x >> 27) * 0x94d049bb133111ebu;
         return x ^ x >> 31;
 }
-
-#endif

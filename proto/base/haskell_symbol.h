@@ -9,8 +9,7 @@
  *
  * The same texts as a heap profile by closure type has.
  */
-#ifndef HW_PROTO_BASE_HASKELL_SYMBOL_H
-#define HW_PROTO_BASE_HASKELL_SYMBOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool haskell_symbol_is_table(const char *symbol);
 
 /* False when the text is not encoded as GHC does it: *ret is undefined. */
 bool haskell_symbol_decode(struct haskell_symbol *ret, const char *symbol);
-
-#endif

@@ -7,8 +7,7 @@
  *     while ((id = idtable_next(t, hash, &at)) && !same(id, key))
  *             ;
  */
-#ifndef HW_PROTO_BASE_IDTABLE_H
-#define HW_PROTO_BASE_IDTABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ static inline uint32_t idtable_next(const struct idtable *t, uint64_t hash, uint
                         return slot->id;
         }
 }
-
-#endif

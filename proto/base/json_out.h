@@ -13,8 +13,7 @@
  * is made valid UTF-8, and control characters (C0, DEL, C1, bidi) are escaped,
  * so it is safe on a terminal too.
  */
-#ifndef HW_PROTO_BASE_JSON_OUT_H
-#define HW_PROTO_BASE_JSON_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void json_quote(FILE *to, const void *bytes, size_t n);
 
 /* Digits of a number: much faster than printf. */
 void json_digits(FILE *to, uint64_t value);
-
-#endif

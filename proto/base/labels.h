@@ -4,8 +4,7 @@
  *
  * The labels of a target are kept as one text, a line each, in the order given.
  */
-#ifndef HW_PROTO_BASE_LABELS_H
-#define HW_PROTO_BASE_LABELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ bool labels_join(const char *const *labels, size_t n, char ret_text[LABELS_SIZE]
 
 /* The label at *at, which is moved behind it; not terminated. NULL: there are no more. */
 const char *labels_next(const char **at, size_t *ret_n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - caps that both sides of the wire share: what the daemon stops at is what a client makes room for. */
-#ifndef HW_PROTO_BASE_LIMITS_H
-#define HW_PROTO_BASE_LIMITS_H
+#pragma once
 
 #define LIMIT_BANDS               20000u              /* bands of one run: later ones are counted as left out */
 #define LIMIT_STACKS              50000u              /* time profile: ticks of later stacks are counted as left out */
@@ -16,5 +15,3 @@
 
 /* A rise foretells so many times its age: beyond that, no time is given at which it meets a limit. */
 #define EARLY_REACH 20
-
-#endif

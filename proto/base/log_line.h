@@ -5,8 +5,7 @@
  * file: journald, containers and syslog add the time themselves. Shared by heapwatchd and `heapwatch notify`,
  * whose lines usually go to the same place.
  */
-#ifndef HW_PROTO_BASE_LOG_LINE_H
-#define HW_PROTO_BASE_LOG_LINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ size_t log_line_begin(char line[LOG_LINE_BYTES], enum log_level level, enum log_
  * Returns the size of the line.
  */
 size_t log_line_end(char line[LOG_LINE_BYTES], size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nearest.h - what a mistyped word was meant to be. */
-#ifndef HW_PROTO_BASE_NEAREST_H
-#define HW_PROTO_BASE_NEAREST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ const char *nearest(const char *typed, const char *const *words, size_t n);
 
 /* As strcmp, or as strcasecmp with `fold`, but a previous run NAME~9 comes before NAME~10. A total order. */
 int name_order(const char *a, const char *b, bool fold);
-
-#endif

@@ -7,8 +7,7 @@
  * The spread s bounds the errors of all bands at once: 95 % of estimates of a band of b bytes, of t in all, are within
  * s * sqrt(b (t - b)) bytes (the error of a share in a sample of clusters; Cochran, Sampling Techniques, 3.3).
  */
-#ifndef HW_PROTO_BASE_OUTSIDE_CENSUS_H
-#define HW_PROTO_BASE_OUTSIDE_CENSUS_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ static inline double census_gain_margin(double spread, double bytes, double tota
 {
         return 3 / 1.96 * M_SQRT2 * census_margin(spread, bytes, total_bytes);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * own_directory.h - where a user's sockets are: the rule that daemon, commands and agent share.
  */
-#ifndef HW_PROTO_BASE_OWN_DIRECTORY_H
-#define HW_PROTO_BASE_OWN_DIRECTORY_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@
  * -ENAMETOOLONG.
  */
 int own_directory(char *out, size_t size, const char *sessions, uid_t user);
-
-#endif

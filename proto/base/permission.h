@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* permission.h - whether this machine lets us trace and read another process, which attaching and inspecting need. */
-#ifndef HW_PROTO_BASE_PERMISSION_H
-#define HW_PROTO_BASE_PERMISSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ const char *permission_missing_here(void);
 
 /* Why the kernel refuses to let us read the process, and what to do; one sentence. */
 void permission_refused(pid_t pid, struct error *ret);
-
-#endif

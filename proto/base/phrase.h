@@ -14,8 +14,7 @@
  * is over, or any other two forms. Texts of slots are taken as they are.
  * All rates of a sentence have the unit of the first. Texts are cut at the end of the room, at a whole character.
  */
-#ifndef HW_PROTO_BASE_PHRASE_H
-#define HW_PROTO_BASE_PHRASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ bool phrase_append_rate_within(struct phrase *s, double rate, double low, double
 
 /* False: the row is one of those that are passed over. */
 bool phrase_append_row(struct phrase *s, const struct phrase_row *row);
-
-#endif

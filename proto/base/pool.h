@@ -4,8 +4,7 @@
  *
  * Grows by chunks; objects are freed only all at once.
  */
-#ifndef HW_PROTO_BASE_POOL_H
-#define HW_PROTO_BASE_POOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ static inline void *pool_at(const struct pool *p, uint32_t id)
 
         return p->chunks[i >> p->chunk_shift] + (size_t)(i & mask) * p->object_bytes;
 }
-
-#endif

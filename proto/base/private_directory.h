@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* private_directory.h - a directory that nobody but this user may enter: one rule for all that is kept in one. */
-#ifndef HW_PROTO_BASE_PRIVATE_DIRECTORY_H
-#define HW_PROTO_BASE_PRIVATE_DIRECTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ int private_directory_open(const char *path, bool links, struct error *error);
  * file and what to do, never its contents. May wait for the disk, for nothing else.
  */
 bool private_file_read(const char *path, char *text, size_t size, struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * A probe is one `nop` and a note in the program; arguments are values that are at hand anyway. Without <sys/sdt.h>
  * (Debian: systemtap-sdt-dev) they are compiled out. docs/HACKING.md shows how to use them.
  */
-#ifndef HW_PROTO_BASE_PROBES_H
-#define HW_PROTO_BASE_PROBES_H
+#pragma once
 
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
@@ -32,5 +31,3 @@
 
 /* A request (its number in heapwatch.proto) has been answered, after `ns`. */
 #define PROBE_REQUEST_ANSWERED(request, ns) HW_PROBE2(request_answered, request, ns)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process.h - one sample of a process: read by the source stage, kept by the model. UNKNOWN_U64 = not known. */
-#ifndef HW_PROTO_BASE_PROCESS_H
-#define HW_PROTO_BASE_PROCESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ struct process_identity {
         char arguments[4096];   /* each with a NUL after it; of more the beginning */
         size_t arguments_size;  /* 0: not known */
 };
-
-#endif

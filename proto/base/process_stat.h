@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process_stat.h - files below /proc/PID; the fields of `stat` by their numbers in proc(5). */
-#ifndef HW_PROTO_BASE_PROCESS_STAT_H
-#define HW_PROTO_BASE_PROCESS_STAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ bool process_program_name(pid_t pid, char *ret, size_t size);
  * no program from then on.
  */
 bool process_has_program(pid_t pid);
-
-#endif

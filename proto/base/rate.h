@@ -6,8 +6,7 @@
  * The unit has the shortest of second, minute and hour in which the rate is 1 KiB or more, else the hour. A single rate
  * in its own unit is hw_rate_text (heapwatch/text.h). The page's units.ts does the same.
  */
-#ifndef HW_PROTO_BASE_RATE_H
-#define HW_PROTO_BASE_RATE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -47,5 +46,3 @@ char *rate_within_text(char out[RATE_WITHIN_MAX], struct rate_unit unit, double 
 /* "+3.1/s", "+12/min": of what is counted, in the shortest of second, minute and hour in which it is 1 or more. */
 #define COUNT_RATE_MAX 48
 char *count_rate_text(char out[COUNT_RATE_MAX], double per_s);
-
-#endif

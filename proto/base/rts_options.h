@@ -3,8 +3,7 @@
  * rts_options.h - which of a program's arguments are for its runtime system, found as the RTS finds them
  * (rts/RtsFlags.c): between +RTS and -RTS or the end; --RTS and -- end the search. Pure.
  */
-#ifndef HW_PROTO_BASE_RTS_OPTIONS_H
-#define HW_PROTO_BASE_RTS_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ enum rts_argument {
 
 /* Call it for one argument after the other, without the program's name; `state` is zeroed before the first. */
 enum rts_argument rts_argument(struct rts_options *state, const char *argument, size_t size);
-
-#endif

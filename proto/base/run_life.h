@@ -6,8 +6,7 @@
  * So a daemon knows of a target that waits whether anything can still come, also when runner and program were killed
  * at once, and learns of an end that could not be reported to it.
  */
-#ifndef HW_PROTO_BASE_RUN_LIFE_H
-#define HW_PROTO_BASE_RUN_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void run_life_sweep(const char *parent);
 
 /* "SEGV" for SIGSEGV; NULL for a real-time signal, and for what is none. Static. */
 const char *signal_name(int signal);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* severity.h - how severe an alert is: the label of its rule, in order. */
-#ifndef HW_PROTO_BASE_SEVERITY_H
-#define HW_PROTO_BASE_SEVERITY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool severity_parse(const char *text, enum severity *ret);
 
 /* The severity of an alert's label (may be NULL); an unknown one is a warning, the default of rules. */
 enum severity severity_of(const char *label);
-
-#endif

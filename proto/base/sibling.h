@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sibling.h - the other programs that were installed together with this one. */
-#ifndef HW_PROTO_BASE_SIBLING_H
-#define HW_PROTO_BASE_SIBLING_H
+#pragma once
 
 #include <stdint.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ bool sibling_file(const char *name, char *ret_path, size_t size);
 
 /* Signatures of library code, a file or a folder of several: HEAPWATCH_SIGNATURES, else those that are installed. */
 bool sibling_signatures(char *ret_path, size_t size);
-
-#endif

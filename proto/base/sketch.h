@@ -15,8 +15,7 @@
  * per generation and dozens per series), or a few that become coarser where their values lie far apart
  * (daemon/judge/trend/band_sketch.h, dozens for each of a thousand bands).
  */
-#ifndef HW_PROTO_BASE_SKETCH_H
-#define HW_PROTO_BASE_SKETCH_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -115,5 +114,3 @@ void sketch_sum_add(struct sketch_sum *sum, const struct sketch *s);
 
 /* The middle of the cell that holds the q-quantile (0..1) of all values; NaN: not known. */
 double sketch_sum_quantile(const struct sketch_sum *sum, unsigned bits, double q);
-
-#endif

@@ -6,8 +6,7 @@
  * end a text. Bytes are kept as they came and sanitised on output; what every
  * output needs to know of a text is kept in front of it.
  */
-#ifndef HW_PROTO_BASE_STRINGS_H
-#define HW_PROTO_BASE_STRINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ static inline size_t strings_size(const char *interned)
 {
         return strings_head(interned).size;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * The buffer is terminated after every call. What does not fit is cut, and
  * `cut` is set. For stages that may not use stdio.
  */
-#ifndef HW_PROTO_BASE_TEXT_OUT_H
-#define HW_PROTO_BASE_TEXT_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ char *decimal_shortest(char out[DECIMAL_MAX], double value);
 
 /* Nine significant digits, or all digits of a whole number below 9 * 10^15 in size; finite values. Returns `out`. */
 char *decimal_short(char out[DECIMAL_MAX], double value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* time.h - times and spans of time in nanoseconds, the unit of all times here. For a double, cast: (double)NS_PER_S. */
-#ifndef HW_PROTO_BASE_TIME_H
-#define HW_PROTO_BASE_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ static inline bool number_is_old(uint64_t age_ns, double value, double rate)
 struct time_range {
         uint64_t from_ns, to_ns;
 };
-
-#endif

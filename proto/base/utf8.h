@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* utf8.h - one character at a time: decoding with all of UTF-8's rules, and which characters steer a screen. */
-#ifndef HW_PROTO_BASE_UTF8_H
-#define HW_PROTO_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ size_t text_beginning(const char *text, int width);
 
 /* Where the end of `text` begins that fits in `width` columns. */
 const char *text_end(const char *text, int width);
-
-#endif

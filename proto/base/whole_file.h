@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* whole_file.h - small files, replaced atomically: written beside and renamed, mode 0600. May wait for the disk. */
-#ifndef HW_PROTO_BASE_WHOLE_FILE_H
-#define HW_PROTO_BASE_WHOLE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_fo
 
 /* The first of these files that has the part in its path, opened as by mapped_file_open(). -1: there is none. */
 int mapped_file_open_named(pid_t pid, const char *part);
-
-#endif

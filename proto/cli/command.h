@@ -8,8 +8,7 @@
  * with what was looked at), 2 usage or bad input. Messages go to stderr as
  * `heapwatch COMMAND: what; what to do`.
  */
-#ifndef HW_PROTO_CLI_COMMAND_H
-#define HW_PROTO_CLI_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ void help_wrap(FILE *to, const char *text, size_t indent, size_t at);
 
 /* The same in mdoc: of a subcommand a subsection. */
 void help_print_man(FILE *to, const struct command *c);
-
-#endif

@@ -5,8 +5,7 @@
  * ":files" where file names may follow. It never fails: at worst it offers
  * nothing.
  */
-#ifndef HW_PROTO_CLI_COMPLETE_H
-#define HW_PROTO_CLI_COMPLETE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ void complete_words(FILE *to, const struct command *c, int n, char **words, comp
 const struct option *option_find(const struct command *c, const char *name, size_t n);
 const struct option *option_find_letter(const struct command *c, char letter);
 const struct option *option_operand(const struct command *c, size_t n);
-
-#endif

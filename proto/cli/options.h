@@ -17,8 +17,7 @@
  * options, --name=value, -xvalue, flags in one word, unambiguous beginnings of
  * long names. Texts are borrowed from argv.
  */
-#ifndef HW_PROTO_CLI_OPTIONS_H
-#define HW_PROTO_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -187,5 +186,3 @@ char *option_meant(const struct option *o, const char *typed, const char *otherw
 /* Adds one; 0, or EXIT_USAGE after a report. */
 int text_list_add(const struct command *c, struct text_list *list, const char *text);
 bool text_list_has(const struct text_list *list, const char *text);
-
-#endif

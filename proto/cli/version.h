@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* version.h - what `--version` prints: the release, then what a report of a bug should tell of this program. */
-#ifndef HW_PROTO_CLI_VERSION_H
-#define HW_PROTO_CLI_VERSION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ void version_print_details(FILE *to, const struct version_details *details);
 
 /* Prints the details of this program after the first line of `--version`. main() sets it; NULL: nothing is printed. */
 extern void (*version_print_more)(FILE *to);
-
-#endif

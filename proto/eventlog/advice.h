@@ -5,8 +5,7 @@
  * One list for the daemon's health messages and for `heapwatch doctor`, so
  * both say the same sentences. Numbers are part of the wire: never reused.
  */
-#ifndef HW_PROTO_EVENTLOG_ADVICE_H
-#define HW_PROTO_EVENTLOG_ADVICE_H
+#pragma once
 
 enum hw_advice {
         HW_ADVICE_NO_GC_EVENTS = 1,            /* class g is off */
@@ -32,5 +31,3 @@ enum hw_advice {
 
 /* The plain sentence with the flag to add; static; NULL for unknown codes. */
 const char *hw_advice_text(enum hw_advice code);
-
-#endif

@@ -3,8 +3,7 @@
  * bytes.h - big-endian numbers, read and written byte by byte: no alignment, no
  * casts. Compilers make one load and swap of each.
  */
-#ifndef HW_PROTO_EVENTLOG_BYTES_H
-#define HW_PROTO_EVENTLOG_BYTES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ static inline void put_be(uint8_t *p, uint64_t value, unsigned width)
                 value >>= 8;
         }
 }
-
-#endif

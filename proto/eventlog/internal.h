@@ -9,8 +9,7 @@
  *     join.c     finding a run's blocks without its header
  *     cursor.c   bytes at hand
  */
-#ifndef HW_PROTO_EVENTLOG_INTERNAL_H
-#define HW_PROTO_EVENTLOG_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -262,5 +261,3 @@ enum answer next_fits(struct hw_eventlog *log, size_t at, const struct block *bl
 enum step lose_bytes(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit);
 enum step lost_step(struct hw_eventlog *log);
 void lost_finish(struct hw_eventlog *log, uint64_t left); /* the stream ends `left` bytes after `p` */
-
-#endif

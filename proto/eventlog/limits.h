@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - what the decoder accepts in a log; beyond it: LIMIT, resynchronise. */
-#ifndef HW_PROTO_EVENTLOG_LIMITS_H
-#define HW_PROTO_EVENTLOG_LIMITS_H
+#pragma once
 
 #define LIMIT_HEADER_TEXT_BYTES 65536u      /* one description or extension in the header: LIMIT, resynchronise */
 #define LIMIT_HEADER_TYPES      65536u      /* event types in one header: LIMIT, resynchronise */
@@ -11,5 +10,3 @@
 #define JOIN_DOUBT_BYTES        (6u << 20)  /* without such a block: reported, it may not be an eventlog */
 #define JOIN_FREE_STEPS         (1u << 18)  /* events tried in vain: so many, and ... */
 #define JOIN_STEPS_A_BYTE       32u         /* ... for each byte passed; beyond, only headers count */
-
-#endif

@@ -6,8 +6,7 @@
  * Versions 0.4 and 0.5 write different messages and do not say which they are: each message is read as what it fits
  * exactly. Pure; all that is returned is borrowed from the payload.
  */
-#ifndef HW_PROTO_EVENTLOG_STACK_MESSAGE_H
-#define HW_PROTO_EVENTLOG_STACK_MESSAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ struct stack_message_frame {
 
 /* The frame at *at of a part that was read, the outermost first; moves *at past it. False: there are no more. */
 bool stack_message_next(const struct stack_message *m, size_t *at, struct stack_message_frame *ret);
-
-#endif

@@ -11,8 +11,7 @@
  * Bytes gather in `data`; the caller takes data[0..n) whenever no block is open
  * and begins again with n = 0. What does not fit sets `failed`.
  */
-#ifndef HW_PROTO_EVENTLOG_WRITER_H
-#define HW_PROTO_EVENTLOG_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void writer_length_end(struct eventlog_writer *w, size_t begin, unsigned extra);
 
 /* The end marker, after the last block. */
 void writer_end(struct eventlog_writer *w);
-
-#endif

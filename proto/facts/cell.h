@@ -10,8 +10,7 @@
  * of a run). Some keep their cells in fewer bytes (packed_cell.c). They work with any type of cell, by its table of
  * functions; samples go into their cells by the user's own inline code.
  */
-#ifndef HW_PROTO_FACTS_CELL_H
-#define HW_PROTO_FACTS_CELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ void any_trend_cell_merge(void *to, const void *from);
         {                                                                                                              \
                 sizeof(struct trend_cell), any_cell_is_empty, any_cell_reset, any_trend_cell_merge, NULL               \
         }
-
-#endif

@@ -18,8 +18,7 @@
  * A number with a history is also a row of series.def: the model takes samples of it (model_sample()), and all that
  * treats series alike, from the schema to the console's table, is made from that row.
  */
-#ifndef HW_PROTO_FACTS_FACTS_H
-#define HW_PROTO_FACTS_FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -121,5 +120,3 @@ extern const enum series_id series_in_order[SERIES_COUNT - 1];
 
 /* What a message calls a number: a hash of its name, the same in every version. */
 uint32_t facts_key(enum fact id);
-
-#endif

@@ -8,8 +8,7 @@
  * The memory of the cells is the user's; what is in cells that no sample has reached does not matter. A fold whose
  * bytes are all 0 but for `cells` is empty. Pure: time is an argument.
  */
-#ifndef HW_PROTO_FACTS_FOLD_H
-#define HW_PROTO_FACTS_FOLD_H
+#pragma once
 
 #include "proto/facts/cell.h"
 
@@ -58,5 +57,3 @@ static inline uint64_t fold_time_ns(const struct fold *f, uint32_t i)
 {
         return (f->first + i) * f->width_ns;
 }
-
-#endif

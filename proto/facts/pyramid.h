@@ -17,8 +17,7 @@
  * All bytes 0 is an empty pyramid. The shape is given with every call and is the same each time: a constant of the
  * user's, so that the hot path is compiled for it. Pure: time is an argument. Not for several threads at once.
  */
-#ifndef HW_PROTO_FACTS_PYRAMID_H
-#define HW_PROTO_FACTS_PYRAMID_H
+#pragma once
 
 #include "proto/facts/cell.h"
 
@@ -164,5 +163,3 @@ void any_packed_cell_unpack(void *cell, const void *packed, bool single, uint64_
                 { sizeof(struct packed_cell), sizeof(struct packed_sample) }, any_packed_cell_pack,                    \
                         any_packed_cell_unpack                                                                         \
         }
-
-#endif

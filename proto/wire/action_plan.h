@@ -10,8 +10,7 @@
  * reload may drop a rule whose actions still run. docs/ACTIONS.md says what each
  * field means to users.
  */
-#ifndef HW_PROTO_WIRE_ACTION_PLAN_H
-#define HW_PROTO_WIRE_ACTION_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ enum action_kind action_kind_parse(const char *name);
 
 /* A step as text without secrets: the program of an exec, scheme and host of a URL. */
 char *action_step_text(char *out, size_t size, const struct action_step *step);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* endpoints.h - from a daemon's publish endpoint to the endpoint that answers requests. */
-#ifndef HW_PROTO_WIRE_ENDPOINTS_H
-#define HW_PROTO_WIRE_ENDPOINTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ int state_path(char *out, size_t size, const char *name, const char *publish_end
  * state_path().
  */
 int state_directory(char *out, size_t size, const char *publish_endpoint);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* message.h - the memory of messages: how wire.h's counted messages are allocated. */
-#ifndef HW_PROTO_WIRE_MESSAGE_H
-#define HW_PROTO_WIRE_MESSAGE_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -55,5 +54,3 @@ void field_drop_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *
 
 /* "running" for STATE_RUNNING, in `out`; NULL when this version does not know the value. */
 const char *enum_text(char out[ENUM_TEXT_MAX], const ProtobufCEnumDescriptor *of, int value);
-
-#endif

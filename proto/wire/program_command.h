@@ -3,8 +3,7 @@
  * program_command.h - what a program that serves its log by the library eventlog-socket (built with its flag control)
  * can be asked for on the connection that the log comes from. It never answers: only an effect in its log tells.
  */
-#ifndef HW_PROTO_WIRE_PROGRAM_COMMAND_H
-#define HW_PROTO_WIRE_PROGRAM_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ bool program_command_fits(const struct program_command *command, const char *uri
 
 /* The message that carries it; returns its size. */
 size_t program_command_message(const struct program_command *command, uint8_t ret[PROGRAM_COMMAND_BYTES]);
-
-#endif

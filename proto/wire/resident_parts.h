@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resident_parts.h - the six parts of resident memory in their order, with the words that all faces use. */
-#ifndef HW_PROTO_WIRE_RESIDENT_PARTS_H
-#define HW_PROTO_WIRE_RESIDENT_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ char *resident_text(char *out, size_t size, const Hw__Resident *r);
 
 /* "; mapped: /srv/db 1.24 GiB, ...": the files that are much of RSS. Returns `out`; "" when there is none. */
 char *resident_files_text(char *out, size_t size, const Hw__Resident *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* update_wish.h - which updates of a finished log a command reads, for those that make them. */
-#ifndef HW_PROTO_WIRE_UPDATE_WISH_H
-#define HW_PROTO_WIRE_UPDATE_WISH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline bool update_wish_has(const struct update_wish *w, uint32_t any_of)
 {
         return !w->kinds || (w->kinds & any_of);
 }
-
-#endif

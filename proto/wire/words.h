@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* words.h - what sentences of the daemon and of the client call memory and its limits. */
-#ifndef HW_PROTO_WIRE_WORDS_H
-#define HW_PROTO_WIRE_WORDS_H
+#pragma once
 
 #include "heapwatch/wire.h"
 
@@ -10,5 +9,3 @@ const char *series_words(Hw__Series series);
 
 /* "the limit of its control group"; "the limit" when its source is not known. */
 const char *limit_words(Hw__TimeToLimit__Source source);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_log.h - the parts of a made-up log, shaped like those of GHC 9.10: header, identity, collections, censuses. */
-#ifndef HW_TESTS_BENCH_MADE_LOG_H
-#define HW_TESTS_BENCH_MADE_LOG_H
+#pragma once
 
 #include "daemon/model/run.h"
 #include "proto/eventlog/writer.h"
@@ -123,5 +122,3 @@ static void put_mark(struct eventlog_writer *o, uint16_t id, uint64_t time_ns)
         writer_event(o, id, time_ns);
         writer_number(o, 0, 8);
 }
-
-#endif

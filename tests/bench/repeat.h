@@ -6,8 +6,7 @@
  * Cumulative numbers (HEAP_ALLOCATED) start again with each repetition; nothing
  * that is measured with such a log depends on them.
  */
-#ifndef HW_TESTS_BENCH_REPEAT_H
-#define HW_TESTS_BENCH_REPEAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ static inline void repeat_done(struct repeat *r)
         free(r->times);
         r->times = NULL;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* full_header.h - an eventlog's header that declares every known kind of event, for inputs that are events alone. */
-#ifndef HW_TESTS_FUZZ_FULL_HEADER_H
-#define HW_TESTS_FUZZ_FULL_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ static const struct header *full_header(void)
         put(&h, 0x64617462, 4);
         return &h;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * reply to a request, and only that one, says that no more come. A client may take its replies slowly: as many as its
  * `room` says. Included once per program.
  */
-#ifndef HW_TESTS_FUZZ_NO_BUS_H
-#define HW_TESTS_FUZZ_NO_BUS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -201,5 +200,3 @@ void bus_count_control(struct bus *bus, bool forbidden)
         (void)bus;
         (void)forbidden;
 }
-
-#endif

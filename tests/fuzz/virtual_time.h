@@ -7,8 +7,7 @@
  *
  * Included once per program; it takes the place of clock_gettime() and epoll_wait().
  */
-#ifndef HW_TESTS_FUZZ_VIRTUAL_TIME_H
-#define HW_TESTS_FUZZ_VIRTUAL_TIME_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ static void virtual_time_spare_alarms(void)
         if (sigaction(SIGALRM, NULL, &virtual_time.on_alarm) == 0 && virtual_time.on_alarm.sa_handler != SIG_DFL)
                 (void)sigaction(SIGALRM, &ours, NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* another_user.h - a child of a test that root runs becomes a user who is nobody here. */
-#ifndef HW_TESTS_UNIT_ANOTHER_USER_H
-#define HW_TESTS_UNIT_ANOTHER_USER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -24,5 +23,3 @@ static inline bool another_user_is_possible(void)
                 _exit(become_another_user() && access("/tmp", X_OK) == 0 ? 0 : 1);
         return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* counted.h - turns messages that a test made on its stack into counted ones, as the library allocates them. */
-#ifndef HW_TESTS_UNIT_COUNTED_H
-#define HW_TESTS_UNIT_COUNTED_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -16,5 +15,3 @@ static inline void *counted(const ProtobufCMessage *made)
                 abort();
         return m;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* draft.h - an eventlog that a test writes byte by byte. */
-#ifndef HW_TESTS_UNIT_DRAFT_H
-#define HW_TESTS_UNIT_DRAFT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ static inline void put_event(struct draft *d, uint16_t id, uint64_t time_ns)
         put(d, id, 2);
         put(d, time_ns, 8);
 }
-
-#endif

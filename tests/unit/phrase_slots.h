@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* phrase_slots.h - each {slot} of sentences is one that there is: another would be left out, or be "?". */
-#ifndef HW_TESTS_UNIT_PHRASE_SLOTS_H
-#define HW_TESTS_UNIT_PHRASE_SLOTS_H
+#pragma once
 
 #include <string.h>
 
@@ -25,5 +24,3 @@ static inline void assert_slots_exist(const struct phrase_row *rows, const char 
                                 fail_msg("%s: no slot %.*s", rows->key, (int)n, p + 1);
                 }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * long form of scripts/ci-more. `make check` tries every third, scripts/valgrind,
  * under which a program is about thirty times slower, fewer.
  */
-#ifndef HW_TESTS_UNIT_THIN_H
-#define HW_TESTS_UNIT_THIN_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,5 +26,3 @@ static inline size_t thin(size_t step, const char *what)
         print_message("thinned: one in %zu of %s\n", n, what);
         return step * n;
 }
-
-#endif

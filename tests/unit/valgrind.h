@@ -3,8 +3,7 @@
  * valgrind.h - whether this test runs under valgrind, which keeps freed memory and some descriptors for itself, and
  * whose posix_spawn(3) does not say that there is no such program.
  */
-#ifndef HW_TESTS_UNIT_VALGRIND_H
-#define HW_TESTS_UNIT_VALGRIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,5 +16,3 @@ static inline bool under_valgrind(void)
 
         return preloaded && strstr(preloaded, "vgpreload_");
 }
-
-#endif

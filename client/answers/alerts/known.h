@@ -5,8 +5,7 @@
  * Alerts come as whole lists, one target at a time; here they become single
  * alerts with a past. No input or output.
  */
-#ifndef HW_CLIENT_ANSWERS_ALERTS_KNOWN_H
-#define HW_CLIENT_ANSWERS_ALERTS_KNOWN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ static inline const char *action_outcome(const Hw__ActionResult *r)
                 return "";
         return r->ok ? "done" : "failed";
 }
-
-#endif

@@ -3,8 +3,7 @@
  * state_json.h - all that a world knows, as one JSON object in the form of
  * docs/WEB.md ("The state"): the messages that would make the same world.
  */
-#ifndef HW_CLIENT_ANSWERS_API_STATE_JSON_H
-#define HW_CLIENT_ANSWERS_API_STATE_JSON_H
+#pragma once
 
 #include "client/answers/answers.h"
 #include "client/world/feed/feed.h"
@@ -82,5 +81,3 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
 
 /* Its members, into an object that is open. */
 void cpu_json_members(struct json_out *j, const struct cpu_trees *t);
-
-#endif

@@ -3,8 +3,7 @@
  * tools.h - the tools that an assistant has: each is a command of heapwatch that only reads. The schema that it is
  * shown and the check of what it sends are made from one table.
  */
-#ifndef HW_CLIENT_COMMANDS_MCP_TOOLS_H
-#define HW_CLIENT_COMMANDS_MCP_TOOLS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdatomic.h>
@@ -20,5 +19,3 @@ json_t *tools_list(void);
  * sets `stop`. Calls may run in several threads.
  */
 json_t *tools_call(const char *name, const json_t *arguments, const atomic_bool *stop, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* answer.h - one query: prepared, its mistakes reported, its rows printed, drawn or stored. */
-#ifndef HW_CLIENT_COMMANDS_QUERY_ANSWER_H
-#define HW_CLIENT_COMMANDS_QUERY_ANSWER_H
+#pragma once
 
 #include <ctype.h>
 #include <sqlite3.h>
@@ -77,5 +76,3 @@ int query_answer(const struct command *c, struct query *q, const char *sql, cons
 
 /* Stores whole tables or views in a database, each under its name. The exit status. */
 int query_store(const struct command *c, struct query *q, const char *const *tables, size_t n, const char *file);
-
-#endif

@@ -6,8 +6,7 @@
  * the rows of one message. A table that is scanned again, as the inner one of a join, is cached from its second scan
  * on, within QUERY_CACHE_BYTES. SQLite reads, and does nothing else: query_open denies all that writes.
  */
-#ifndef HW_CLIENT_COMMANDS_QUERY_MODULE_H
-#define HW_CLIENT_COMMANDS_QUERY_MODULE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ extern const struct query_example query_examples[];
 /* bucket, rate, slope, slope_low, slope_high, onset, quantile, bytes, duration, sparkline, regexp. */
 bool query_add_functions(sqlite3 *db);
 extern const struct query_column query_functions[]; /* name with its arguments, and help; until a NULL */
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A query goes to its ';'. A line that begins with a dot is a command of the prompt, not of SQL.
  */
-#ifndef HW_CLIENT_COMMANDS_QUERY_PROMPT_H
-#define HW_CLIENT_COMMANDS_QUERY_PROMPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ struct prompt {
  * ends with its first mistake. The exit status; -1: there was no query.
  */
 int prompt_run(const struct prompt *p);
-
-#endif

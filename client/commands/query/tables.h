@@ -6,8 +6,7 @@
  * that a table over time is read in one pass and never kept; the other makes rows of the state at the end. Every table
  * begins with source, target and run. Times are event time in seconds from the start of the runtime.
  */
-#ifndef HW_CLIENT_COMMANDS_QUERY_TABLES_H
-#define HW_CLIENT_COMMANDS_QUERY_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -210,5 +209,3 @@ void query_archive_close(struct query_archive **a);
 /* Adds some rows, or none. False with a sentence. */
 bool query_archive_read(struct query_scan *s, struct query_archive *a, const struct query_table *t, bool *ret_over,
                         struct error *error);
-
-#endif

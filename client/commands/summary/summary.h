@@ -8,8 +8,7 @@
  *
  * To add a section: two functions and a line of the table in sections.c.
  */
-#ifndef HW_CLIENT_COMMANDS_SUMMARY_SUMMARY_H
-#define HW_CLIENT_COMMANDS_SUMMARY_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const 
 
 /* "s" unless n is 1. */
 const char *plural(uint64_t n);
-
-#endif

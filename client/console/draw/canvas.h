@@ -7,8 +7,7 @@
  * knows nothing of terminals. Text given to it must already be free of control
  * characters (hw_terminal_text); what is not printable becomes '?'.
  */
-#ifndef HW_CLIENT_CONSOLE_DRAW_CANVAS_H
-#define HW_CLIENT_CONSOLE_DRAW_CANVAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,5 +126,3 @@ void hits_add(struct hits *h, struct area area, struct hit hit);
 
 /* What was drawn last at a place; NULL when nothing can be clicked there. */
 const struct hit *hits_at(const struct hits *h, int row, int column);
-
-#endif

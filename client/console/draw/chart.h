@@ -5,8 +5,7 @@
  *
  * A chart borrows its pasts and texts; it owns nothing.
  */
-#ifndef HW_CLIENT_CONSOLE_DRAW_CHART_H
-#define HW_CLIENT_CONSOLE_DRAW_CHART_H
+#pragma once
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/widgets.h"
@@ -80,5 +79,3 @@ uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
 
 /* "14:02:30", or "2m 30s" of event time. */
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);
-
-#endif

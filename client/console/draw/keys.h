@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* keys.h - keys as numbers: a character is its code point, other keys are above all code points. */
-#ifndef HW_CLIENT_CONSOLE_DRAW_KEYS_H
-#define HW_CLIENT_CONSOLE_DRAW_KEYS_H
+#pragma once
 
 enum key_code {
         SCREEN_NONE = 0,
@@ -25,5 +24,3 @@ enum key_code {
         SCREEN_WHEEL_DOWN,
         SCREEN_F0 /* + N: the N-th function key */
 };
-
-#endif

@@ -3,8 +3,7 @@
  * widgets.h - small drawings: sparklines and section titles. What is unknown is
  * blank in a drawing and "–" as a number.
  */
-#ifndef HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
-#define HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ int draw_lines(struct canvas *c, struct area area, int row, int column, int widt
 
 /* "Title ───── right" over the whole width. */
 void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sections.h - the parts of the overview. Each draws into exactly the area it is given. */
-#ifndef HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
-#define HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
+#pragma once
 
 #include "client/console/draw/canvas.h"
 #include "client/console/scene/scene.h"
@@ -58,5 +57,3 @@ void draw_overview(struct canvas *c, struct area area, const struct scene *s, co
 
 /* How many rows it would like. */
 int overview_rows(const struct scene *s, const struct world_target *t, int width);
-
-#endif

@@ -3,8 +3,7 @@
  * scene.h - what to draw, and of which moment: the one argument of all drawing,
  * and the numbers of a target as people read them.
  */
-#ifndef HW_CLIENT_CONSOLE_SCENE_SCENE_H
-#define HW_CLIENT_CONSOLE_SCENE_SCENE_H
+#pragma once
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/widgets.h"
@@ -103,5 +102,3 @@ int draw_label(struct canvas *c, struct area area, int row, int column, int widt
 
 /* With type, module and source of the band, as far as they are known and fit. */
 void draw_band_label(struct canvas *c, struct area area, int row, int column, int width, const Hw__Band *band);
-
-#endif

@@ -10,8 +10,7 @@
  * Every number on the screen is in a struct column, as part of a table or
  * of the view's figures: so it is explained by `?`, and is in CSV and JSON.
  */
-#ifndef HW_CLIENT_CONSOLE_SCENE_SHOWN_H
-#define HW_CLIENT_CONSOLE_SCENE_SHOWN_H
+#pragma once
 
 #include "client/console/draw/chart.h"
 #include "client/world/state/recall.h"
@@ -181,5 +180,3 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
 /* Requests the series that charts show, the largest bands and the open one. */
 void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
-
-#endif

@@ -3,8 +3,7 @@
  * trends.h - trends and alerts as values of columns. Everything is absent until
  * the daemon has sent it.
  */
-#ifndef HW_CLIENT_CONSOLE_SCENE_TRENDS_H
-#define HW_CLIENT_CONSOLE_SCENE_TRENDS_H
+#pragma once
 
 #include "client/answers/answers.h"
 #include "client/console/scene/scene.h"
@@ -62,5 +61,3 @@ struct value answered_word(const struct scene *s, const struct world_target *t);
 struct value answered_rank(const struct scene *s, const struct world_target *t);  /* the worst is the greatest */
 struct value answered_slope(const struct scene *s, const struct world_target *t); /* per second; or provisional */
 struct value answered_onset(const struct scene *s, const struct world_target *t); /* UNIT_WHEN */
-
-#endif

@@ -7,8 +7,7 @@
  * screen. A row is selected by its id, so it stays selected when rows move,
  * come and go. Rows are borrowed from the world until the next table_fill.
  */
-#ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H
-#define HW_CLIENT_CONSOLE_TABLE_TABLE_H
+#pragma once
 
 #include "client/console/draw/canvas.h"
 #include "client/console/table/value.h"
@@ -112,5 +111,3 @@ void table_json(struct json_out *j, const struct scene *s, const struct table *t
 int figures_draw(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,
                  size_t n, const void *data);
 int figures_rows(size_t n, int width);
-
-#endif

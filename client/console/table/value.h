@@ -6,8 +6,7 @@
  * A column is described once; heading and text on the screen, the order of
  * rows, the help, CSV and JSON all come from that.
  */
-#ifndef HW_CLIENT_CONSOLE_TABLE_VALUE_H
-#define HW_CLIENT_CONSOLE_TABLE_VALUE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -90,5 +89,3 @@ char *column_help(char *out, size_t size, const struct column *c);
 
 /* Less than, equal, greater: texts without regard to case. Absent values are equal to each other only. */
 int value_compare(struct value a, struct value b);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views.h - all views. */
-#ifndef HW_CLIENT_CONSOLE_VIEWS_VIEWS_H
-#define HW_CLIENT_CONSOLE_VIEWS_VIEWS_H
+#pragma once
 
 #include "client/console/scene/shown.h"
 #include "client/console/table/table.h"
@@ -33,5 +32,3 @@ extern const struct console_view *const console_views[];
 extern const struct column target_columns[];
 
 enum { TARGET_LIST_COLUMNS = 23, TARGET_COLUMNS = 31 };
-
-#endif

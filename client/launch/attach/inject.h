@@ -3,8 +3,7 @@
  * inject.h - loads the agent into a running process (ptrace(2), x86-64, glibc),
  * and calls its entry point.
  */
-#ifndef HW_CLIENT_LAUNCH_ATTACH_INJECT_H
-#define HW_CLIENT_LAUNCH_ATTACH_INJECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ struct user_regs_struct tracee_registers_before(const struct tracee *t);
 
 /* It continues with these, and with the vector and floating-point registers that it had. */
 void tracee_release(const struct tracee *t);
-
-#endif

@@ -3,8 +3,7 @@
  * processes.h - the GHC-compiled programs that run on this machine, from /proc
  * and their files; the programs themselves are not touched.
  */
-#ifndef HW_CLIENT_LAUNCH_ATTACH_PROCESSES_H
-#define HW_CLIENT_LAUNCH_ATTACH_PROCESSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void process_socket(const char *directory, pid_t pid, char *ret, size_t size);
 
 /* The same in a process of another user or file system, as proto/base/agent_peer.h names it. False: it has none. */
 bool process_socket_apart(pid_t pid, char *ret, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * directly, on a separate connection; it answers the same user and root. To a program that serves its log by
  * eventlog-socket commands go through the daemon (program_control.h).
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_AGENT_CENSUS_H
-#define HW_CLIENT_LAUNCH_PROGRAM_AGENT_CENSUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool agent_place_request(const struct agent_place *place, const char *request, c
  */
 bool program_request(const struct agent_place *place, const struct program_command *command, char *ret, size_t size,
                      struct error *error);
-
-#endif

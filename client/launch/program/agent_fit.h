@@ -3,8 +3,7 @@
  * agent_fit.h - whether the agent (docs/AGENT.md) can watch a program, from its
  * file alone; and where the agent is. Nothing is executed.
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_AGENT_FIT_H
-#define HW_CLIENT_LAUNCH_PROGRAM_AGENT_FIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ bool agent_fit_check_loaded(pid_t pid, struct agent_fit *ret);
 
 /* Where libheapwatch-agent.so is: beside this program, or in lib beside its bin. False with a sentence: not there. */
 bool agent_fit_library(char *ret, size_t size, struct error *error);
-
-#endif

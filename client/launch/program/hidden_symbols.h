@@ -3,8 +3,7 @@
  * hidden_symbols.h - for the agent, where the runtime's functions and variables are in a stripped program: found by
  * heapwatch-inspect, by signatures of the libraries that it was linked from.
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_HIDDEN_SYMBOLS_H
-#define HW_CLIENT_LAUNCH_PROGRAM_HIDDEN_SYMBOLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ uint64_t symbol_cache_key(const char *path, const char *const *names, size_t n);
 /* malloc'd. NULL: nothing is kept for this key, or it is damaged. */
 char *symbol_cache_read(uint64_t key);
 void symbol_cache_write(uint64_t key, const char *text);
-
-#endif

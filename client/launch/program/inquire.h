@@ -7,8 +7,7 @@
  * No shell; standard input is /dev/null; bounded in time and output. A file
  * that does not look like a GHC-compiled program is never started.
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_INQUIRE_H
-#define HW_CLIENT_LAUNCH_PROGRAM_INQUIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ bool inquire_accepts(const char *path, const char *flags, char *reason, size_t r
 
 /* For this process from now on, whatever it executes; a violation ends it with SIGSYS. False: the kernel cannot. */
 bool sandbox_enter(void);
-
-#endif

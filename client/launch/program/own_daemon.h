@@ -3,8 +3,7 @@
  * own_daemon.h - the user's daemon, as `run`, `attach` and `top` start it: detached, and keeping what outlives it in
  * the user's directory for state: checkpoints, recordings, its log, and how it ended (proto/base/daemon_life.h).
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_OWN_DAEMON_H
-#define HW_CLIENT_LAUNCH_PROGRAM_OWN_DAEMON_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ bool own_daemon_is_due(const char *publish);
  * checkpoints and recordings as before, and waits for at most wait_ms until it listens. False: nothing was started.
  */
 bool own_daemon_restart(int wait_ms, struct own_daemon *ret);
-
-#endif

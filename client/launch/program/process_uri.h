@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* process_uri.h - the sources that are a process of this machine, for the daemon. */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_PROCESS_URI_H
-#define HW_CLIENT_LAUNCH_PROGRAM_PROCESS_URI_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -16,5 +15,3 @@ void process_uri_outside(const char *process, char ret[PROCESS_URI_SIZE]);
 
 /* Whether a target's source (NULL: not known) is a process that is read from outside. */
 bool process_uri_is_outside(const char *uri);
-
-#endif

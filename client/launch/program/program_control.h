@@ -6,8 +6,7 @@
  * The program has one connection, which is the daemon's, so the daemon sends it. It never answers: the daemon is asked
  * for the target's state until that shows an effect, or time is over.
  */
-#ifndef HW_CLIENT_LAUNCH_PROGRAM_PROGRAM_CONTROL_H
-#define HW_CLIENT_LAUNCH_PROGRAM_PROGRAM_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@
  */
 bool program_control(const char *endpoint, const char *target, const struct program_command *command, char *ret,
                      size_t size, bool *ret_seen, struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * All calls but daemon_reachable and daemon_started_ns may wait for some seconds.
  */
-#ifndef HW_CLIENT_LAUNCH_RUN_DAEMON_H
-#define HW_CLIENT_LAUNCH_RUN_DAEMON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ bool daemon_find(const struct daemon_link *link, const char *uri_end, struct dae
  * another uri, and so is another run; *world stays.
  */
 bool daemon_read_target(const struct daemon_link *link, const char *name, const char *uri, struct world **world);
-
-#endif

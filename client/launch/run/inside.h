@@ -7,8 +7,7 @@
  * the agent on: the first GHC-compiled program below it is watched. So do the
  * tools that build before they run (cabal, stack), and compilers below them.
  */
-#ifndef HW_CLIENT_LAUNCH_RUN_INSIDE_H
-#define HW_CLIENT_LAUNCH_RUN_INSIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ void inside_clean(const char *socket);
  * it.
  */
 bool outside_try(pid_t pid, bool is_new, struct error *error);
-
-#endif

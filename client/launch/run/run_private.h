@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_private.h - a run of one program, for the files of this folder that make it and end it. */
-#ifndef HW_CLIENT_LAUNCH_RUN_RUN_PRIVATE_H
-#define HW_CLIENT_LAUNCH_RUN_RUN_PRIVATE_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ void run_sum_up(struct program_run *r, const struct session_result *result);
 
 /* Names the file with the program's output, or removes it when it is empty. */
 void run_print_output(struct program_run *r);
-
-#endif

@@ -3,8 +3,7 @@
  * session.h - one watched program from its start to its end: starts it (and the
  * screen), forwards signals, reports to the user.
  */
-#ifndef HW_CLIENT_LAUNCH_RUN_SESSION_H
-#define HW_CLIENT_LAUNCH_RUN_SESSION_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -151,5 +150,3 @@ enum follow_unserved follow_unserved(const struct follow *f, const char *socket)
 
 /* At the end: removes the sockets of programs that were killed. */
 void follow_clean(const char *socket);
-
-#endif

@@ -3,8 +3,7 @@
  * event_types.h - the types of events that a log's messages define, how often each
  * was seen, and single events read from a message's columns.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_EVENT_TYPES_H
-#define HW_CLIENT_OUT_CONVERT_EVENT_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ void event_print_fields(FILE *to, const struct event *e);
 /* How many of each type, by id, and of all. `wanted`: which types count; NULL: all. */
 void event_counts_print_text(FILE *to, const struct event_types *t, const bool *wanted);
 void event_counts_print_json(FILE *to, const struct event_types *t, const bool *wanted);
-
-#endif

@@ -5,8 +5,7 @@
  * stacks, the run itself) are in the world, so most formats keep little. To add
  * a format, add a line to the table in convert.c.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_FORMAT_H
-#define HW_CLIENT_OUT_CONVERT_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ enum profile_of profile_choose(const struct conversion *c);
 
 /* The definition of a band in a census. NULL: none yet. */
 const Hw__Band *band_of(const struct world_target *t, uint32_t id);
-
-#endif

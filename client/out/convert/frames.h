@@ -3,8 +3,7 @@
  * frames.h - places in a program as other tools name them: a function, a file, a line. Each place is there once, with
  * a number from 1 in order of first use.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_FRAMES_H
-#define HW_CLIENT_OUT_CONVERT_FRAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ size_t frames_of_stack(struct frames *f, Hw__CostCentre *const *centres, size_t 
 char *frame_name(char *out, size_t size, uint32_t id, const char *label, const char *module);
 
 #define FRAMES_DEEP 4096 /* of one stack; the runtime writes at most 255 */
-
-#endif

@@ -3,8 +3,7 @@
  * pprof_file.h - a profile for pprof (proto/cli/profile/pprof.h): of the heap, with one value, inuse_space, of the
  * bands of censuses; or of time, with ticks, and ns if the log says how long a tick is.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_PPROF_FILE_H
-#define HW_CLIENT_OUT_CONVERT_PPROF_FILE_H
+#pragma once
 
 #include "client/out/convert/frames.h"
 #include "client/world/state/world.h"
@@ -28,5 +27,3 @@ int pprof_file_census(struct pprof_file *p, const struct world_target *t, const 
 
 /* A sample for each stack, of its ticks but for the first `before[id - 1]` of them; without further ones, none. */
 int pprof_file_time(struct pprof_file *p, const struct world_target *t, const uint64_t *before, size_t n_before);
-
-#endif

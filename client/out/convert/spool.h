@@ -4,8 +4,7 @@
  * ones before they can write the first line. Memory depends on the number of bands, not on the length of the log.
  * Written completely, then read; not thread-safe.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_SPOOL_H
-#define HW_CLIENT_OUT_CONVERT_SPOOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ int parallel_texts_write(struct parallel_texts *s, uint32_t i, const char *text,
 
 /* Prints all of the i-th. 0 or -errno; errors of `to` stay in it. */
 int parallel_texts_print(struct parallel_texts *s, uint32_t i, FILE *to);
-
-#endif

@@ -6,8 +6,7 @@
  * Text is quoted as in RFC 4180 and its control characters are made visible, so
  * a row is one line.
  */
-#ifndef HW_CLIENT_OUT_CONVERT_UPDATE_CSV_H
-#define HW_CLIENT_OUT_CONVERT_UPDATE_CSV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct csv_out {
 
 /* Writes the rows of an update that `world` (borrowed) has already applied; none for kinds without numbers. */
 void csv_update(struct csv_out *out, const struct world *world, size_t daemon, const Hw__Update *update);
-
-#endif

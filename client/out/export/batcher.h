@@ -5,8 +5,7 @@
  * One walk over the tables goes into one batcher, which emits batches as they are full. It knows nothing of how
  * batches are sent.
  */
-#ifndef HW_CLIENT_OUT_EXPORT_BATCHER_H
-#define HW_CLIENT_OUT_EXPORT_BATCHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -116,5 +115,3 @@ void batcher_give(struct batcher *e, void *bytes, size_t size, uint64_t samples)
 
 /* Whether the sample has a label of its own of that name, which hides the walk's. */
 bool batcher_has_label(const struct metric_sample *sample, const char *name);
-
-#endif

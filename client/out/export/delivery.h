@@ -10,8 +10,7 @@
  * When the queue exceeds its size or age, the oldest is lost and counted. What is in the journal survives a
  * restart. Deliveries do not wait for each other.
  */
-#ifndef HW_CLIENT_OUT_EXPORT_DELIVERY_H
-#define HW_CLIENT_OUT_EXPORT_DELIVERY_H
+#pragma once
 
 #include "client/out/export/batcher.h"
 #include "client/out/export/sender.h"
@@ -105,5 +104,3 @@ bool queue_overdue(const struct send_queue *q, uint64_t most_bytes, uint64_t sin
 /* NULL: it is empty. */
 const struct batch *queue_oldest(const struct send_queue *q);
 void queue_drop(struct send_queue *q);
-
-#endif

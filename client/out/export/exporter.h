@@ -6,8 +6,7 @@
  * interval into its own batcher and queue; a scraped one walks them on request. They share only the world, so none
  * waits for another.
  */
-#ifndef HW_CLIENT_OUT_EXPORT_EXPORTER_H
-#define HW_CLIENT_OUT_EXPORT_EXPORTER_H
+#pragma once
 
 #include "client/out/export/plan.h"
 #include "client/out/http/connections.h"
@@ -50,5 +49,3 @@ const char *scrape_url(const struct scrape *s);
 
 uint64_t scrape_samples(const struct scrape *s); /* served since the start */
 uint64_t scrape_answers(const struct scrape *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - how much an exporter sends at once, keeps and waits. */
-#ifndef HW_CLIENT_OUT_EXPORT_LIMITS_H
-#define HW_CLIENT_OUT_EXPORT_LIMITS_H
+#pragma once
 
 #define EXPORT_SINKS_MAX     32
 #define EXPORT_LABELS_MAX    16
@@ -16,5 +15,3 @@
 #define RETRY_MOST_MS        60000u
 #define RETRY_AFTER_MOST_MS  300000u               /* the most that a receiver can request */
 #define SEND_TIMEOUT_DEFAULT UINT64_C(10000000000) /* ns, of one attempt */
-
-#endif

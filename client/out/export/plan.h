@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.h - what to export where: from options, a configuration file, or both. The plan owns its texts. */
-#ifndef HW_CLIENT_OUT_EXPORT_PLAN_H
-#define HW_CLIENT_OUT_EXPORT_PLAN_H
+#pragma once
 
 #include "client/out/export/batcher.h"
 #include "client/out/export/limits.h"
@@ -74,5 +73,3 @@ enum remote_write_form sink_least_form(const struct sink_plan *s);
 
 /* How samples of the sink are encoded; NULL: as text, which others read. */
 const struct batcher_kind *sink_batcher(const struct sink_plan *s);
-
-#endif

@@ -4,8 +4,7 @@
  * POST, multipart/form-data with the profile as pprof and the configuration of its types. A sample is a band or a
  * stack.
  */
-#ifndef HW_CLIENT_OUT_EXPORT_PROFILE_BATCH_H
-#define HW_CLIENT_OUT_EXPORT_PROFILE_BATCH_H
+#pragma once
 
 #include "client/out/convert/pprof_file.h"
 #include "client/out/export/batcher.h"
@@ -55,5 +54,3 @@ void profiles_destroy(struct profiles **p);
 
 /* One walk: calls encoding->take for each profile. Returns how many samples were lost for lack of memory. */
 uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const struct metrics_source *source);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * sender.h - how a batch is sent, by HTTP: one at a time.
  */
-#ifndef HW_CLIENT_OUT_EXPORT_SENDER_H
-#define HW_CLIENT_OUT_EXPORT_SENDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ struct sent sender_outcome(const struct http_result *result);
 
 /* Reports it: `answered` of a kind whose batches are one POST each, taken whole or not at all. */
 void sender_report(struct sender *s, const struct http_result *result);
-
-#endif

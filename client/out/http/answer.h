@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* answer.h - replies of the web server: common headers, JSON documents, errors in words. */
-#ifndef HW_CLIENT_OUT_HTTP_ANSWER_H
-#define HW_CLIENT_OUT_HTTP_ANSWER_H
+#pragma once
 
 #include <event2/http.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ void answer_static(struct evhttp_request *req, const char *type, const void *byt
 
 /* A copy of `size` bytes of JSON. */
 void answer_json(struct evhttp_request *req, const void *bytes, size_t size);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A closed client sees its connection end; a browser connects again.
  */
-#ifndef HW_CLIENT_OUT_HTTP_CONNECTIONS_H
-#define HW_CLIENT_OUT_HTTP_CONNECTIONS_H
+#pragma once
 
 #include <event2/event.h>
 #include <event2/http.h>
@@ -97,5 +96,3 @@ void listen_address_of_connection(int fd, char out[INET6_ADDRSTRLEN]);
 
 /* The other end's, if it is on another machine; otherwise "". */
 void listen_address_of_peer(int fd, char out[INET6_ADDRSTRLEN]);
-
-#endif

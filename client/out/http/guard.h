@@ -8,8 +8,7 @@
  * address that the connection came to (all loopback addresses and localhost
  * count as one), or a name or address that was given.
  */
-#ifndef HW_CLIENT_OUT_HTTP_GUARD_H
-#define HW_CLIENT_OUT_HTTP_GUARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bool guard_read_token(struct guard *g, const char *path, struct error *error);
 
 /* Makes one that nobody can guess: 48 hexadecimal digits. False with errno. */
 bool guard_make_token(struct guard *g);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Names are resolved in a thread of libcurl's, which delays nothing here.
  */
-#ifndef HW_CLIENT_OUT_HTTP_HTTP_H
-#define HW_CLIENT_OUT_HTTP_HTTP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ void http_cancel(struct http_request **request);
  * names the file and what to do, never its contents. May wait for the disk, for nothing else.
  */
 bool secret_read(const char *path, char *secret, size_t size, struct error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * samples of a target are limited; those beyond the limit are left out and counted. With several daemons each sample
  * has the label `daemon`: their targets may have the same names.
  */
-#ifndef HW_CLIENT_OUT_METRICS_COLLECT_H
-#define HW_CLIENT_OUT_METRICS_COLLECT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -113,5 +112,3 @@ void metrics_print_header(FILE *to, const struct metric_sample *m, bool open_met
 
 /* All lines of one sample; `unix_ns`, unless 0, is their time (of OpenMetrics: the older format has other units). */
 uint64_t metrics_print_sample(FILE *to, const struct metric_sample *m, bool open_metrics, uint64_t unix_ns);
-
-#endif

@@ -12,8 +12,7 @@
  * Values are in Prometheus' base units: bytes, seconds, ratios. An unknown
  * value is NAN and has no sample.
  */
-#ifndef HW_CLIENT_OUT_METRICS_METRIC_H
-#define HW_CLIENT_OUT_METRICS_METRIC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -173,5 +172,3 @@ struct native_histogram {
 };
 
 void native_of_pauses(struct native_histogram *ret, const Hw__Generation *g);
-
-#endif

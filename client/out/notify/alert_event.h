@@ -5,8 +5,7 @@
  * It is what the daemon wrote of the alert, the JSON that exec actions get (docs/ACTIONS.md); immutable, shared by
  * reference. Pure. What is unknown is absent there; an unknown time is UNKNOWN_U64 here. Times are Unix time.
  */
-#ifndef HW_CLIENT_OUT_NOTIFY_ALERT_EVENT_H
-#define HW_CLIENT_OUT_NOTIFY_ALERT_EVENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -97,5 +96,3 @@ struct action_report {
 };
 
 typedef void action_report_fn(void *ctx, const struct action_report *report);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * Pure: time is an argument, Unix time in ns.
  */
-#ifndef HW_CLIENT_OUT_NOTIFY_DISPATCHER_H
-#define HW_CLIENT_OUT_NOTIFY_DISPATCHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ enum limit_answer limit_check(const struct limit_table *t, const struct action_l
 /* It was acted on. If out of memory that is not remembered: the limit is then too generous, never too strict. */
 void limit_note(struct limit_table *t, const struct action_limits *limits, uint64_t rule, uint64_t fingerprint,
                 uint64_t now_wall_ns);
-
-#endif

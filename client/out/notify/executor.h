@@ -10,8 +10,7 @@
  * EXECUTOR_JOBS_MAX at once. A step that is retried after a pause keeps its
  * place. Belongs to one event loop.
  */
-#ifndef HW_CLIENT_OUT_NOTIFY_EXECUTOR_H
-#define HW_CLIENT_OUT_NOTIFY_EXECUTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -169,5 +168,3 @@ char *resend_url(char *out, size_t size, const char *base_url);
 
 /* While held, nothing is sent again. */
 void resend_hold(struct resend *r, bool held);
-
-#endif

@@ -7,8 +7,7 @@
  * notifier begins nothing twice. Only completed actions survive a restart: those
  * during which a notifier was killed are done again by the next.
  */
-#ifndef HW_CLIENT_OUT_NOTIFY_RECORD_H
-#define HW_CLIENT_OUT_NOTIFY_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ void record_read(struct record *record, const char *path);
 
 /* Replaces the file. Returns 0 or -errno. */
 int record_write(const struct record *record, const char *path);
-
-#endif

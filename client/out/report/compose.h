@@ -3,8 +3,7 @@
  * compose.h - the data of a report as one JSON object (docs/WEB.md, "The
  * report's data"), within a bound of numbers: the file stays below 10 MB.
  */
-#ifndef HW_CLIENT_OUT_REPORT_COMPOSE_H
-#define HW_CLIENT_OUT_REPORT_COMPOSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -87,5 +86,3 @@ int pair_end(struct pair *p);
 
 /* The object of `diff --format json`. False: a log had no run, or out of memory. */
 bool pair_put(const struct pair *p, struct json_out *j);
-
-#endif

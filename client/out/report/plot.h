@@ -5,8 +5,7 @@
  * plot_gather.c collects the run, plot_choose.c decides which bands are drawn and in which order, plot_draw.c draws
  * with cairo, plot_write.c has the formats. Sizes and places are in points (1/72 inch), y downwards.
  */
-#ifndef HW_CLIENT_OUT_REPORT_PLOT_H
-#define HW_CLIENT_OUT_REPORT_PLOT_H
+#pragma once
 
 #include <cairo.h>
 #include <stdbool.h>
@@ -146,5 +145,3 @@ struct colour theme_band(const struct theme *t, size_t n);
 
 /* Hatches the clipped part of a box with the n-th of several patterns; the first is none. */
 void theme_hatch(cairo_t *cr, size_t n, double x, double y, double width, double height);
-
-#endif

@@ -3,8 +3,7 @@
  * profiles.h - profiles of CPU time or allocation for a report: taken of its targets while it is made, or kept with
  * recordings.
  */
-#ifndef HW_CLIENT_OUT_REPORT_PROFILES_H
-#define HW_CLIENT_OUT_REPORT_PROFILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ void report_inspected_done(struct report_inspected *p);
 
 /* A list of objects. */
 void report_inspected_put(struct json_out *j, const struct report_inspected *p);
-
-#endif

@@ -6,8 +6,7 @@
  * of it is written in one transaction. While it cannot be written, data is collected within limits.h, which is logged
  * once; a damaged file is set aside and a new one begun.
  */
-#ifndef HW_CLIENT_PAST_ARCHIVE_ARCHIVER_H
-#define HW_CLIENT_PAST_ARCHIVE_ARCHIVER_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -59,5 +58,3 @@ static inline void archive_host(char *out, size_t size, const char *endpoint)
                 *out = '\0';
         out[size - 1] = '\0';
 }
-
-#endif

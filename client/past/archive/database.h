@@ -5,8 +5,7 @@
  * A damaged file is renamed, with its journal, and a new one is begun; the reason and both names are logged (say.h).
  * A file that is not an archive of ours is refused and left unchanged.
  */
-#ifndef HW_CLIENT_PAST_ARCHIVE_DATABASE_H
-#define HW_CLIENT_PAST_ARCHIVE_DATABASE_H
+#pragma once
 
 #include <limits.h>
 #include <math.h>
@@ -131,5 +130,3 @@ struct schema_table {
 
 extern const struct schema_table schema_tables[];
 extern const size_t n_schema_tables;
-
-#endif

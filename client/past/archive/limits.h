@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - how much `heapwatch archive` holds in memory while it cannot write, and the longest interpolation. */
-#ifndef HW_CLIENT_PAST_ARCHIVE_LIMITS_H
-#define HW_CLIENT_PAST_ARCHIVE_LIMITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@
 #define ARCHIVE_BRIDGE_NS (UINT64_C(604800) * 1000000000) /* samples farther apart are not connected by a line */
 #define ARCHIVE_RUNS      10000u                          /* in one selection */
 #define ARCHIVE_BANDS     20000u                          /* of one run, by name; further ones are counted as lost */
-
-#endif

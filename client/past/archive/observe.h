@@ -5,8 +5,7 @@
  * Times of events become Unix times by the run's start. What the archive already has, because a source is read again
  * after a restart, is skipped; across a gap no line is drawn and no counter's rise is spread.
  */
-#ifndef HW_CLIENT_PAST_ARCHIVE_OBSERVE_H
-#define HW_CLIENT_PAST_ARCHIVE_OBSERVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -195,5 +194,3 @@ void writer_find(const struct writer *w, struct observed *o);
 
 /* Writes all runs of a list and marks them as written. SQLITE_OK, or the reason why nothing was. */
 int writer_write(const struct writer *w, struct observed *runs);
-
-#endif

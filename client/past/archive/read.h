@@ -5,8 +5,7 @@
  * Times are Unix times. Where rows of short intervals have been deleted, those of long ones are read instead; what
  * neither has is a gap, which is not filled in.
  */
-#ifndef HW_CLIENT_PAST_ARCHIVE_READ_H
-#define HW_CLIENT_PAST_ARCHIVE_READ_H
+#pragma once
 
 #include <stdint.h>
 
@@ -123,5 +122,3 @@ bool select_runs(struct database *d, const char *text, uint64_t now_ns, struct a
 /* All runs of a target, clipped to a span of time; may be none. False with a message. */
 bool select_between(struct database *d, const char *target, uint64_t from_ns, uint64_t to_ns, struct archived_runs *ret,
                     struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * Memory does not depend on the run's length: gauges and rates are kept in bins, pauses in cells of 1/256
  * of their value.
  */
-#ifndef HW_CLIENT_PAST_DIFF_METER_H
-#define HW_CLIENT_PAST_DIFF_METER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -174,5 +173,3 @@ static inline bool meter_is_whole(const struct run_meter *m)
 
 /* NaN without a pause. */
 double meter_pause(const struct run_meter *m, double q);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.h - a comparison for people and for programs. */
-#ifndef HW_CLIENT_PAST_DIFF_PRINT_H
-#define HW_CLIENT_PAST_DIFF_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -132,5 +131,3 @@ char *side_text(char *out, size_t size, const struct side *s);
 
 extern const char *const row_titles[ROW_KINDS];
 enum quantity_unit row_unit(enum row_kind kind);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Names are those of client/world/state/band_name.h. Rows with the same name are merged.
  */
-#ifndef HW_CLIENT_PAST_DIFF_ROWS_H
-#define HW_CLIENT_PAST_DIFF_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ int rows_stack(struct rows *r, const Hw__Stack *stack);
 
 /* A band's mean over time, or over censuses, NaN without one; of other kinds the total. */
 double row_value(const struct rows *r, const struct row *row, bool by_census);
-
-#endif

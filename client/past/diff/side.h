@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* side.h - one side of a comparison: the runs of some logs, each reduced to its numbers. */
-#ifndef HW_CLIENT_PAST_DIFF_SIDE_H
-#define HW_CLIENT_PAST_DIFF_SIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -136,5 +135,3 @@ struct side_reader *side_reader_new(struct side *s, const char *log);
 int side_reader_add(struct side_reader *r, const Hw__Update *update);
 int side_reader_end(struct side_reader **r);
 void side_done(struct side *s);
-
-#endif

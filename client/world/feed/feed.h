@@ -3,8 +3,7 @@
  * feed.h - updates for a client command, from running daemons or from finished
  * files, which are read in this process: the same messages either way.
  */
-#ifndef HW_CLIENT_WORLD_FEED_FEED_H
-#define HW_CLIENT_WORLD_FEED_FEED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void feed_loop_close(struct feed_loop *l);
 
 /* Nothing more comes from the feed: its files are read. */
 void feed_loop_finish(struct feed_loop *l);
-
-#endif

@@ -3,8 +3,7 @@
  * gather.h - for commands that print once everything has been read: a daemon's snapshot, or finished logs to
  * their end.
  */
-#ifndef HW_CLIENT_WORLD_FEED_GATHER_H
-#define HW_CLIENT_WORLD_FEED_GATHER_H
+#pragma once
 
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
@@ -29,5 +28,3 @@ enum gather_end gather(struct feed *feed, const struct gatherer *g);
 
 /* The exit status of a command that has shown what was gathered: EXIT_USAGE unless that is all. */
 int gather_status(enum gather_end end, int status);
-
-#endif

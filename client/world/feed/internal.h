@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* internal.h - the two kinds of feed behind one table of functions. Private to this room. */
-#ifndef HW_CLIENT_WORLD_FEED_INTERNAL_H
-#define HW_CLIENT_WORLD_FEED_INTERNAL_H
+#pragma once
 
 #include "client/world/feed/feed.h"
 
@@ -27,5 +26,3 @@ struct feed {
 
 /* Leaves a message for feed_error and returns FEED_FAILED. */
 enum feed_event feed_fail(struct feed *feed, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -4,8 +4,7 @@
  * keeps them. The daemon then writes out what it still has in memory. Where none
  * runs it is the directory in which `heapwatch run` has your own daemon keep them.
  */
-#ifndef HW_CLIENT_WORLD_FEED_LOCATE_H
-#define HW_CLIENT_WORLD_FEED_LOCATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ bool locate_is_log(const char *what);
  * TARGET@RUN, or where a directory was given. False with an error message.
  */
 bool locate_seal(const struct locate *l, const char *which, struct error *error);
-
-#endif

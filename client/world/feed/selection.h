@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* selection.h - what a command works on, as typed: finished logs, or targets of daemons. */
-#ifndef HW_CLIENT_WORLD_FEED_SELECTION_H
-#define HW_CLIENT_WORLD_FEED_SELECTION_H
+#pragma once
 
 #include "client/cli/options.h"
 #include "client/world/feed/feed.h"
@@ -26,5 +25,3 @@ bool selection_has_target(const struct selection *s, const char *name);
 
 /* Reads the logs, or follows the daemons, from which only messages of n_kinds `kinds` are wanted (0: all). */
 struct feed *selection_open(const struct selection *s, const Hw__Kind *kinds, size_t n_kinds, struct error *error);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Memory is bounded by the options; what does not fit is thinned, never dropped.
  */
-#ifndef HW_CLIENT_WORLD_HISTORY_HISTORY_H
-#define HW_CLIENT_WORLD_HISTORY_HISTORY_H
+#pragma once
 
 #include "client/world/history/past.h"
 #include "heapwatch/wire.h"
@@ -218,5 +217,3 @@ void past_json_stats(struct json_out *j, const struct grid *g, const struct grid
 
 /* The times of a grid, [0,1,2.5]: where its columns begin, or those of their last censuses. */
 void past_json_grid_times(struct json_out *j, const struct grid *g, bool ends);
-
-#endif

@@ -6,8 +6,7 @@
  * Thinning merges neighbours; minima and maxima are kept, means are weighted
  * by the number of samples. Times are event time in ns.
  */
-#ifndef HW_CLIENT_WORLD_HISTORY_PAST_H
-#define HW_CLIENT_WORLD_HISTORY_PAST_H
+#pragma once
 
 #include "proto/facts/cell.h"
 
@@ -96,5 +95,3 @@ void past_end(struct past *p, uint64_t time_ns);
 int past_align(struct past *band, const struct past *total);
 
 void past_done(struct past *p);
-
-#endif

@@ -7,8 +7,7 @@
  * stack it is the whole path. Numbers that a compiler adds to the symbols of one build are not part of a name. An info
  * table that the log does not name has only its address, which differs in another build: all of these share one name.
  */
-#ifndef HW_CLIENT_WORLD_STATE_BAND_NAME_H
-#define HW_CLIENT_WORLD_STATE_BAND_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ struct package_label package_label(const char *label);
  * name loses its beginning, as its end tells most, and a cost-centre stack, a path or words their end. Returns `out`.
  */
 char *fit_label(char *out, size_t size, const char *label, int columns);
-
-#endif

@@ -5,8 +5,7 @@
  * of the time for which Haskell threads wait. With --allocation, of what they allocate, a line "bytes" is before the
  * rows. It is of another program's memory, so all of it is checked here.
  */
-#ifndef HW_CLIENT_WORLD_STATE_CPU_TREE_H
-#define HW_CLIENT_WORLD_STATE_CPU_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool cpu_tree_merge(struct cpu_tree *ret, const struct cpu_tree *from, struct er
 bool cpu_tree_sum(struct cpu_tree *t, struct error *error);
 
 void cpu_tree_done(struct cpu_tree *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* internal.h - what the files of this room share. Private to it. */
-#ifndef HW_CLIENT_WORLD_STATE_INTERNAL_H
-#define HW_CLIENT_WORLD_STATE_INTERNAL_H
+#pragma once
 
 #include "client/world/state/world.h"
 #include "proto/base/idtable.h"
@@ -66,5 +65,3 @@ void lists_done(struct target_state *ts);
 /* world_trend.c: trends of series and bands, growth, time to limit */
 int trends_apply(struct target_state *ts, const Hw__Trends *trends);
 void trends_done(struct target_state *ts);
-
-#endif

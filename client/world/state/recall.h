@@ -3,8 +3,7 @@
  * recall.h - requests from the daemon what was before this client started, series, bands and notes, and puts the
  * answers into the world. Drawing never waits for it: answers are collected once they have come.
  */
-#ifndef HW_CLIENT_WORLD_STATE_RECALL_H
-#define HW_CLIENT_WORLD_STATE_RECALL_H
+#pragma once
 
 #include "client/world/state/world.h"
 #include "heapwatch/requester.h"
@@ -45,5 +44,3 @@ bool recall_collect(struct recall *r, struct world *world);
 
 /* All that daemons remember of all targets, series and bands. Waits; returns how many queries got no answer. */
 size_t recall_all(struct recall *r, struct world *world);
-
-#endif

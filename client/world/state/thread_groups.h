@@ -3,8 +3,7 @@
  * thread_groups.h - the threads of a program in groups, as `heapwatch-inspect threads --format json` prints them. They
  * are of another program's memory, so all of it is checked here.
  */
-#ifndef HW_CLIENT_WORLD_STATE_THREAD_GROUPS_H
-#define HW_CLIENT_WORLD_STATE_THREAD_GROUPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ struct thread_groups {
 /* False with a sentence; thread_groups_done() in any case. */
 bool thread_groups_read(struct thread_groups *ret, const char *json, struct error *error);
 void thread_groups_done(struct thread_groups *g);
-
-#endif

@@ -7,8 +7,7 @@
  * run keeps the target and clears everything of the run before.
  * Memory is bounded: the past by what world_new is given, notes WORLD_NOTES.
  */
-#ifndef HW_CLIENT_WORLD_STATE_WORLD_H
-#define HW_CLIENT_WORLD_STATE_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -232,5 +231,3 @@ void *kept_entry(const struct kept *k, size_t index);
 
 /* Drops all; it can be used again. */
 void kept_clear(struct kept *k);
-
-#endif

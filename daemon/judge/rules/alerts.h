@@ -12,8 +12,7 @@
  * Pure. Alerts are bounded (LIMIT_ALERTS), what does not fit is counted.
  * Resolved ones are kept for ALERT_KEEP_NS so that late joiners see them.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_ALERTS_H
-#define HW_DAEMON_JUDGE_RULES_ALERTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -207,5 +206,3 @@ size_t alerts_held_bytes(const struct alerts *a);
  * clocks; others are left out. When reading, there must be no alerts yet.
  */
 void alerts_image(struct image *im, struct alerts *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alerts_private.h - the inside of struct alerts, shared by alerts.c and alerts_image.c. */
-#ifndef HW_DAEMON_JUDGE_RULES_ALERTS_PRIVATE_H
-#define HW_DAEMON_JUDGE_RULES_ALERTS_PRIVATE_H
+#pragma once
 
 #include "daemon/judge/rules/alerts.h"
 
@@ -96,5 +95,3 @@ struct alert_band {
 };
 
 void alert_text_band(const struct rule_data *data, uint32_t band, struct alert_band *ret);
-
-#endif

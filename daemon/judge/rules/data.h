@@ -7,8 +7,7 @@
  * runtime began. Series about the target itself (SERIES_OF_TARGET) are on the
  * target's own clock, which continues across runs.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_DATA_H
-#define HW_DAEMON_JUDGE_RULES_DATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -125,5 +124,3 @@ bool history_band_span(const struct band *band, struct time_range range, struct 
 bool history_band_newest(const struct band *band, uint64_t before_ns, struct trend_cell *ret);
 bool history_band_oldest(const struct band *band, struct time_range range, struct trend_cell *ret);
 double history_band_integral(const struct band *band, struct time_range range);
-
-#endif

@@ -6,8 +6,7 @@
  * the other; `or` is 1 when one side is 1; everything else with an unknown
  * part is unknown. So is a division by 0.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_EVAL_H
-#define HW_DAEMON_JUDGE_RULES_EVAL_H
+#pragma once
 
 #include "daemon/judge/rules/data.h"
 #include "daemon/judge/rules/expr.h"
@@ -39,5 +38,3 @@ struct headline {
  */
 void expr_headline(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
                    struct headline *ret);
-
-#endif

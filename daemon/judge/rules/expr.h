@@ -10,8 +10,7 @@
  * The tree is bounded: EXPR_TEXT_MAX bytes of text, EXPR_DEPTH_MAX levels.
  * It is immutable and lives until expr_destroy.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_EXPR_H
-#define HW_DAEMON_JUDGE_RULES_EXPR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ static inline bool operator_is_comparison(enum operator op)
 
 /* The precedence of a node. */
 enum level node_level(const struct node *n);
-
-#endif

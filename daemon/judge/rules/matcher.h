@@ -7,8 +7,7 @@
  * matched as an empty one. =~ takes a regular expression
  * (proto/cli/pattern/pattern.h) that must match the whole text.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_MATCHER_H
-#define HW_DAEMON_JUDGE_RULES_MATCHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void matcher_done(struct matcher *m);
 
 /* Whether a band with these texts (NULL = not known) is selected. */
 bool matcher_matches(const struct matcher *m, const char *const texts[BAND_TEXTS]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parser.h - what the two halves of the parser share: parse.c (operators) and parse_term.c (operands). */
-#ifndef HW_DAEMON_JUDGE_RULES_PARSER_H
-#define HW_DAEMON_JUDGE_RULES_PARSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ const struct rule_unit *unit_find_period(const char *name, size_t size);
 
 /* The unit nearest to a mistyped one, or NULL. */
 const char *unit_nearest(const char *name, size_t size);
-
-#endif

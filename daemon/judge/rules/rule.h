@@ -5,8 +5,7 @@
  * A rule is made from texts (a file's or the built-in pack's) and is immutable.
  * A ruleset owns its rules; alerts borrow from it.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_RULE_H
-#define HW_DAEMON_JUDGE_RULES_RULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,5 +137,3 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
 
 /* Fills in a checked text; a value of NULL is not known. Cut at `size`. Returns the length. */
 size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size);
-
-#endif

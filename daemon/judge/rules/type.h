@@ -7,8 +7,7 @@
  * or a count. A plain number can be combined with either; a share and a count
  * cannot: `threads > 5%` is a mistake.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_TYPE_H
-#define HW_DAEMON_JUDGE_RULES_TYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ const char *type_name(struct type t, char name[TYPE_NAME_MAX]);
  * "12 %". Infinity is "never" for seconds. Returns `out`.
  */
 char *type_value_text(struct type t, double value, char out[TYPE_VALUE_MAX]);
-
-#endif

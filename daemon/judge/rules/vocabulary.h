@@ -3,8 +3,7 @@
  * vocabulary.h - the names that an expression may use: series, facts and
  * functions, each with its type and what it means in words.
  */
-#ifndef HW_DAEMON_JUDGE_RULES_VOCABULARY_H
-#define HW_DAEMON_JUDGE_RULES_VOCABULARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ const char *function_word_nearest(const char *typed);
 
 /* The type of a function's result for a series of type `t`. False when there is none (powers out of range). */
 bool function_type(const struct function_word *f, struct type t, struct type *ret);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * All bytes 0 is the empty state. Pure.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_BAND_SKETCH_H
-#define HW_DAEMON_JUDGE_TREND_BAND_SKETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ static inline void band_sketch_push(struct band_sketch *s, uint32_t index, doubl
  */
 bool band_sketch_quantiles(const struct band_sketch *s, struct time_range range, const double *q, unsigned n,
                            double *ret);
-
-#endif

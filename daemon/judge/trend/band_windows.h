@@ -8,8 +8,7 @@
  * cells that are open, which a thousand bands of 8 kB each have no room for. Slices
  * hold their own index, so a ring has hardly any other state.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_BAND_WINDOWS_H
-#define HW_DAEMON_JUDGE_TREND_BAND_WINDOWS_H
+#pragma once
 
 #include "daemon/judge/trend/rings.h"
 #include "proto/facts/pyramid.h"
@@ -92,5 +91,3 @@ uint64_t band_windows_still(const struct band_windows *w, const struct band_samp
 /* The newest slice that ends at or before time_ns. False: none is kept. */
 bool band_windows_before(const struct band_windows *w, const struct band_samples *waiting, uint64_t time_ns,
                          struct trend_cell *ret);
-
-#endif

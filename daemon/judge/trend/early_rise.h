@@ -8,8 +8,7 @@
  * A rise is provisional: it ends by itself when the series stops rising or falls back. Pure; times are seconds of event
  * time in rising order, values bytes. Memory is fixed (about 6 kB). docs/VERDICT.md has the method and its scores.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_EARLY_RISE_H
-#define HW_DAEMON_JUDGE_TREND_EARLY_RISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -156,5 +155,3 @@ struct rise_line {
  * end_ns.
  */
 bool rise_find(const struct rise_point *points, size_t n, uint64_t end_ns, struct rise_line *ret);
-
-#endif

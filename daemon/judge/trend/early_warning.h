@@ -8,8 +8,7 @@
  * of RSS is known, else RSS - highest heap so far: what the runtime keeps or has freed lazily grows neither. Pure;
  * times are seconds of event time, values bytes. docs/VERDICT.md has the method and its scores.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_EARLY_WARNING_H
-#define HW_DAEMON_JUDGE_TREND_EARLY_WARNING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -76,5 +75,3 @@ bool early_warning_is_sound(const struct early_warning *w);
 
 /* The series that matters: the one that runs out first, else one that rises, else NULL. */
 const struct early_series *early_warning_worst(const struct early_warning *w);
-
-#endif

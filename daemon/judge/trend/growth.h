@@ -20,8 +20,7 @@
  * "retention" and "nowhere" while bands that carry much of live data grows: it may be measured too rarely, or too
  * unsteady.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_GROWTH_H
-#define HW_DAEMON_JUDGE_TREND_GROWTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ const struct growth_series *growth_outside(const struct growth *g);
 
 /* The table above. */
 enum growth_where growth_decide(const struct growth *g);
-
-#endif

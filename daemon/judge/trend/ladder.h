@@ -14,8 +14,7 @@
  * of its children, which is not a merge of samples, and minutes are closed one
  * by one, so that one counter serves as all ring indices.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_LADDER_H
-#define HW_DAEMON_JUDGE_TREND_LADDER_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -97,5 +96,3 @@ void ladder_newest(const struct ladder *l, unsigned level, unsigned n, double *r
 
 /* Its highest floor. level < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS. */
 double ladder_high(const struct ladder *l, unsigned level, unsigned age);
-
-#endif

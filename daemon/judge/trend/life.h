@@ -10,8 +10,7 @@
  * Not a fold (proto/facts/fold.h): pairs are averaged without weights, and only
  * complete buckets count: the scores in docs/VERDICT.md were measured so.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_LIFE_H
-#define HW_DAEMON_JUDGE_TREND_LIFE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -72,5 +71,3 @@ void increments_of_blocks(const double *p, unsigned n, unsigned blocks, struct i
 
 /* Sum of the filled increments d[from..to) and, when `ret_filled` is given, their number. */
 double increments_sum(const struct increments *inc, unsigned from, unsigned to, unsigned *ret_filled);
-
-#endif

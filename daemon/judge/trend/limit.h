@@ -8,8 +8,7 @@
  * holds up to -F + 2 times the live bytes (daemon/model/sizing.h), so live bytes are multiplied by the
  * heap/live ratio of this run before they are compared.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_LIMIT_H
-#define HW_DAEMON_JUDGE_TREND_LIMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ struct time_to_limit {
  */
 struct time_to_limit time_to_limit(const struct windows *w, unsigned index, const struct recent_average *average,
                                    double limit, double resolution_s);
-
-#endif

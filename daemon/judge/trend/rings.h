@@ -11,8 +11,7 @@
  * A place without memory reads as one that was never written, so being out of memory is the same as having no sample.
  * All bytes 0 is empty rings; the shape is given with every call and is the same each time.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_RINGS_H
-#define HW_DAEMON_JUDGE_TREND_RINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ static inline void *rings_reach(const struct rings_shape *shape, struct rings *r
 
 /* Whether the ends can be those of such rings: for those from a file. */
 bool rings_are_sound(const struct rings_shape *shape, const struct rings *r);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * All bytes 0 is a series without samples.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_SERIES_SKETCH_H
-#define HW_DAEMON_JUDGE_TREND_SERIES_SKETCH_H
+#pragma once
 
 #include "daemon/model/image/containers.h"
 #include "proto/facts/pyramid.h"
@@ -49,5 +48,3 @@ void series_sketch_image(struct image *im, struct series_sketch *s);
 
 /* Memory beside the struct. */
 size_t series_sketch_held(const struct series_sketch *s);
-
-#endif

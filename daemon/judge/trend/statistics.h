@@ -11,8 +11,7 @@
  * value. That only scales the line, so it is derived from the plain one; its
  * intercept is therefore at event time 0.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_STATISTICS_H
-#define HW_DAEMON_JUDGE_TREND_STATISTICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ struct statistics {
 
 /* All but quantiles and integral, which become NaN. of->cell.n > 0. */
 void statistics_of(const struct trend_cell *of, struct time_range range, struct statistics *ret);
-
-#endif

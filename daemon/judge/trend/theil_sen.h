@@ -10,8 +10,7 @@
  *
  * Points are at places 0, 1, 2 ...; NaN = no point. Slopes are per place.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_THEIL_SEN_H
-#define HW_DAEMON_JUDGE_TREND_THEIL_SEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void theil_sen_fit_at(const double *at, const double *y, unsigned n, struct thei
  * n <= MEDIAN_MAX.
  */
 double median_of(double *v, size_t n);
-
-#endif

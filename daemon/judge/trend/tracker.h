@@ -28,8 +28,7 @@
  * that T cuts when a window is so long that its cells are wider than a
  * second.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_TRACKER_H
-#define HW_DAEMON_JUDGE_TREND_TRACKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -353,5 +352,3 @@ struct image;
 
 /* Comes after the image of its model. */
 void tracker_image(struct image *im, struct tracker *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tracker_private.h - the inside of struct tracker, shared only by the files of the tracker. */
-#ifndef HW_DAEMON_JUDGE_TREND_TRACKER_PRIVATE_H
-#define HW_DAEMON_JUDGE_TREND_TRACKER_PRIVATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -224,5 +223,3 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret);
 /* The least of `least` and the limits of the whole process: its control group's, and the machine's memory. */
 struct memory_limit tracker_least_of_process(const struct tracker *t, struct memory_limit least);
 void tracker_top_bands(const struct tracker *t, struct growth *g);
-
-#endif

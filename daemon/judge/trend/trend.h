@@ -18,8 +18,7 @@
  * A new run of the program begins with trend_init(): a restart is not a release
  * of memory.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_TREND_H
-#define HW_DAEMON_JUDGE_TREND_TREND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -250,5 +249,3 @@ bool trend_time_to_limit(struct trend *t, double limit, struct time_to_limit *re
  * began; its result must exist. At most the window's own start.
  */
 uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index);
-
-#endif

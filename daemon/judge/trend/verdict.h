@@ -6,8 +6,7 @@
  * before it is reached and stays for a while after: for a bucket of a deciding
  * level, so that a single bucket cannot decide.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_VERDICT_H
-#define HW_DAEMON_JUDGE_TREND_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs);
 
 /* "unknown", "steady", "growing", "leak" */
 const char *trend_verdict_name(enum trend_verdict verdict);
-
-#endif

@@ -14,8 +14,7 @@
  * A window's result is the set of tests that it passes. A test that involves a
  * missing number (NaN) fails.
  */
-#ifndef HW_DAEMON_JUDGE_TREND_WINDOWS_H
-#define HW_DAEMON_JUDGE_TREND_WINDOWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -198,5 +197,3 @@ double window_record(const struct ladder *l, double point, uint64_t span);
 
 /* What a failed test means, a static plain clause such as "the newer half has slowed down". */
 const char *window_test_failure(enum window_test test);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* containers.h - images of the containers of proto/base. After an error each is empty. Pure. */
-#ifndef HW_DAEMON_MODEL_IMAGE_CONTAINERS_H
-#define HW_DAEMON_MODEL_IMAGE_CONTAINERS_H
+#pragma once
 
 #include "daemon/model/image/image.h"
 #include "heapwatch/eventlog.h"
@@ -38,5 +37,3 @@ void image_decoder(struct image *im, struct hw_eventlog *log);
 
 /* An unknown number of bytes is missing before the next input: the decoder resyncs. */
 void decoder_gap(struct hw_eventlog *log);
-
-#endif

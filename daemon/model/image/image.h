@@ -22,8 +22,7 @@
  * The first error sticks: every later call leaves its part empty, so a struct that was walked to
  * the end can be destroyed whatever was read. Pure.
  */
-#ifndef HW_DAEMON_MODEL_IMAGE_IMAGE_H
-#define HW_DAEMON_MODEL_IMAGE_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -159,5 +158,3 @@ bool plan_is_copy(const struct image_plan *plan);
 
 /* Converts one struct, or the span of one. */
 void plan_apply(struct image *im, const struct image_plan *plan, const uint8_t *from, uint8_t *to);
-
-#endif

@@ -5,8 +5,7 @@
  * scripts/layouts makes these descriptions from the structs' declarations. An image holds those of the version that
  * wrote it (daemon/model/image/definitions.c). Pure.
  */
-#ifndef HW_DAEMON_MODEL_IMAGE_TYPE_H
-#define HW_DAEMON_MODEL_IMAGE_TYPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ struct image_type {
 /* What `scripts/layouts` describes is what is named so in the file that includes the descriptions. */
 #define IMAGE_TYPE(tag)  (&image_type_##tag)
 #define IMAGE_NAMES(tag) (&image_names_##tag)
-
-#endif

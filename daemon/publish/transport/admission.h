@@ -12,8 +12,7 @@
  *
  * Nothing here blocks, except on the disk while keys are read.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_ADMISSION_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_ADMISSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ typedef bool zap_judge(void *ctx, const struct zap_request *request, const char 
 
 /* Receives one question of libzmq from a ROUTER bound to ZAP_ENDPOINT, and answers it. 0: there was none. */
 int zap_serve(void *socket, zap_judge *judge, void *ctx);
-
-#endif

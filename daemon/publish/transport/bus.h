@@ -9,8 +9,7 @@
  * (-EADDRINUSE). Slow subscribers lose messages at the high-water mark, which
  * they see as a gap in the sequence.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_BUS_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_BUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ const struct bus_stats *bus_stats(struct bus *bus);
 
 /* What the handler counts. */
 void bus_count_control(struct bus *bus, bool forbidden);
-
-#endif

@@ -7,8 +7,7 @@
  * address of TCP. Not for the loop's thread: it may wait a moment for
  * another daemon that is starting in the same directory.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_ENDPOINT_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_ENDPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -59,5 +58,3 @@ void endpoint_bound(struct endpoint *e, bool success);
 
 /* Before the socket is closed: removes the socket file if it is still ours. */
 void endpoint_remove(struct endpoint *e);
-
-#endif

@@ -12,8 +12,7 @@
  * that was not read as messages yet. A connection that sends too much is closed, and so is one that reads nothing while
  * others wait for the memory that its messages have.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_FRONT_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_FRONT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ struct front_stats {
 };
 
 struct front_stats front_stats(const struct front *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - what may wait in sockets, and the priorities of the loop. */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_LIMITS_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_LIMITS_H
+#pragma once
 
 #define LOOP_PRIORITIES             3            /* of the event loop: LOOP_PRIORITIES / 2 by default ... */
 #define LOOP_FIRST                  0            /* ... or first: requests, signals, the heartbeat; or last (zloop.c) */
@@ -52,5 +51,3 @@
 #define HANDSHAKE_MS                5000                  /* how long a silent connection may hold descriptors */
 #define HEARTBEAT_MS                5000                  /* TCP: a peer is asked for a sign of life so often ... */
 #define HEARTBEAT_LOST_MS           15000                 /* ... and is gone when none came in that time */
-
-#endif

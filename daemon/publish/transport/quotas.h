@@ -6,8 +6,7 @@
  * A client, or peer, is a process or a TCP address, however many connections it has; it has a number other than 0.
  * Pure: times are arguments, all in ns of one clock.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_QUOTAS_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_QUOTAS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -131,5 +130,3 @@ bool backlog_is_ready(const struct backlog *b, const struct backlog_client *c, s
 
 void backlog_add(struct backlog *b, struct backlog_client *c, size_t size);
 void backlog_remove(struct backlog *b, struct backlog_client *c, size_t size);
-
-#endif

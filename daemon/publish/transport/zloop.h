@@ -11,8 +11,7 @@
  * every send or receive made elsewhere on the socket: an XPUB that publishes
  * would otherwise sleep on a pending subscription.
  */
-#ifndef HW_DAEMON_PUBLISH_TRANSPORT_ZLOOP_H
-#define HW_DAEMON_PUBLISH_TRANSPORT_ZLOOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ void rest_end(struct rest *r);
 
 /* Whether it is still to end. */
 bool rest_lasts(const struct rest *r);
-
-#endif

@@ -6,8 +6,7 @@
  * hands it over; the writing thread compresses it and waits for the disk. A
  * waiting image is replaced by a newer one of its target.
  */
-#ifndef HW_DAEMON_RECORD_CHECKPOINT_STORE_H
-#define HW_DAEMON_RECORD_CHECKPOINT_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void checkpoint_store_set_aside(const struct checkpoint_store *s);
 
 /* Calls `each` for the name of every target that has a checkpoint. */
 void checkpoint_store_each(const struct checkpoint_store *s, void (*each)(void *ctx, const char *target), void *ctx);
-
-#endif

@@ -11,8 +11,7 @@
  * another buffer when this one is full. Functions are for the one thread that
  * reads unless they say otherwise.
  */
-#ifndef HW_DAEMON_SOURCE_BUFFER_READ_BUFFER_H
-#define HW_DAEMON_SOURCE_BUFFER_READ_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ uint32_t read_buffers_in_use(void);
 
 /* Free ones that are kept for reuse. Any thread. */
 uint32_t read_buffers_at_rest(void);
-
-#endif

@@ -6,8 +6,7 @@
  * DESCRIPTORS_RESERVE are left for clients and DESCRIPTORS_KEPT for files that are opened briefly; connections only
  * while the latter are left.
  */
-#ifndef HW_DAEMON_SOURCE_LOOP_DESCRIPTORS_H
-#define HW_DAEMON_SOURCE_LOOP_DESCRIPTORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ int descriptors_accept(int listener, size_t more);
 
 /* Connections that were closed at once because too few were left, since the daemon's start. */
 unsigned long descriptors_refused(void);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * One budget per process; called by the loop's thread only.
  */
-#ifndef HW_DAEMON_SOURCE_LOOP_MEMORY_H
-#define HW_DAEMON_SOURCE_LOOP_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ bool memory_closes(size_t bytes);
 
 /* What that means, a sentence; NULL while there is plenty. Valid until the next memory_update_usage. */
 const char *memory_words(void);
-
-#endif

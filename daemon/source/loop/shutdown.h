@@ -6,8 +6,7 @@
  * All that it waits for then shares that time, in the order of the parts: each has until its own end, and what the
  * parts before it have left over. What is not done by then is left as it is, and said.
  */
-#ifndef HW_DAEMON_SOURCE_LOOP_SHUTDOWN_H
-#define HW_DAEMON_SOURCE_LOOP_SHUTDOWN_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part);
 
 /* From now on. `life`: its descriptor, or -1. Does nothing under a sanitizer, which reports crashes itself. */
 void crash_catch(int life);
-
-#endif

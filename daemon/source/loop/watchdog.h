@@ -15,8 +15,7 @@
  *
  * One loop per process; called by its thread only.
  */
-#ifndef HW_DAEMON_SOURCE_LOOP_WATCHDOG_H
-#define HW_DAEMON_SOURCE_LOOP_WATCHDOG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -70,5 +69,3 @@ struct watchdog_share {
 };
 
 const struct watchdog_share *watchdog_share(enum watchdog_kind kind);
-
-#endif

@@ -14,8 +14,7 @@
  * Judging after a silence may take longer than a turn of the loop:
  * alerting_turn sets a deadline. The rest waits in the tracker (tracker_waits).
  */
-#ifndef HW_DAEMON_WATCH_ALERTING_ALERTING_H
-#define HW_DAEMON_WATCH_ALERTING_ALERTING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,5 +126,3 @@ struct image;
 
 /* Comes after the images of model and tracker. */
 void alerting_image(struct image *im, struct alerting *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* internal.h - the inside of the alerting: its moments (alerting.c), what rules see (_data.c), words (_words.c). */
-#ifndef HW_DAEMON_WATCH_ALERTING_INTERNAL_H
-#define HW_DAEMON_WATCH_ALERTING_INTERNAL_H
+#pragma once
 
 #include "daemon/watch/alerting/alerting.h"
 #include "daemon/model/series.h"
@@ -96,5 +95,3 @@ uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_
 /* Samples the gauges for the second before time_ns, or the counters of the target at its clock. */
 void alerting_sample_run(struct alerting *a, uint64_t time_ns);
 void alerting_sample_target(struct alerting *a);
-
-#endif

@@ -6,8 +6,7 @@
  * matches both is published as usual, but causes no actions. Pure: time is an
  * argument, Unix time in ns.
  */
-#ifndef HW_DAEMON_WATCH_ALERTING_SILENCE_H
-#define HW_DAEMON_WATCH_ALERTING_SILENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ char *silence_state_text(const struct silences *silences);
  */
 bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences,
                          struct error *error);
-
-#endif

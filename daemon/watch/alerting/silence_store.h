@@ -7,8 +7,7 @@
  * the daemon's loop; the file is read before the loop runs and written by
  * children (file_writer.c), so the loop never waits for the disk.
  */
-#ifndef HW_DAEMON_WATCH_ALERTING_SILENCE_STORE_H
-#define HW_DAEMON_WATCH_ALERTING_SILENCE_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ void file_writer_destroy(struct file_writer **w);
 bool file_writer_start(struct file_writer *w, const char *text);
 
 bool file_writer_is_busy(const struct file_writer *w);
-
-#endif

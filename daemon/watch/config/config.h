@@ -6,8 +6,7 @@
  * The file is YAML; the command line wins over it. A mistake is
  * reported with file, line and column before anything is started.
  */
-#ifndef HW_DAEMON_WATCH_CONFIG_CONFIG_H
-#define HW_DAEMON_WATCH_CONFIG_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -174,5 +173,3 @@ bool setting_add(struct config *c, const struct setting *s, const char *value, s
 
 /* Makes it absolute. False with a sentence; `to` is then "". */
 bool config_directory(char *to, size_t size, const char *value, struct error *error);
-
-#endif

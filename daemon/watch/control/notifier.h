@@ -22,8 +22,7 @@
  * It is started with posix_spawn, which copies nothing, and inherits standard error and the pipe alone. Only
  * notifier_destroy blocks.
  */
-#ifndef HW_DAEMON_WATCH_CONTROL_NOTIFIER_H
-#define HW_DAEMON_WATCH_CONTROL_NOTIFIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ struct silence;
  */
 char *alert_line(const char *target, const struct alert *alert, const struct silence *silence, uint64_t gone_wall_ns,
                  size_t *ret_size);
-
-#endif

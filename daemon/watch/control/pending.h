@@ -12,8 +12,7 @@
  *
  * Called by the loop's thread only.
  */
-#ifndef HW_DAEMON_WATCH_CONTROL_PENDING_H
-#define HW_DAEMON_WATCH_CONTROL_PENDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ struct snapshot_answer {
  */
 bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted, struct targets *targets,
                      struct bus_client *client, uint64_t *moved_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* requests.h - answers clients: snapshot, history, status, targets, rules, silences, recordings. */
-#ifndef HW_DAEMON_WATCH_CONTROL_REQUESTS_H
-#define HW_DAEMON_WATCH_CONTROL_REQUESTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -90,5 +89,3 @@ bool offer_retry(struct bus_client *client, const char *error);
 
 /* Likewise, at the end of a request that is given up because of its client: it finds it when it reads again. */
 void reply_too_late(struct bus_client *client);
-
-#endif

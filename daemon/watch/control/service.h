@@ -10,8 +10,7 @@
  * STOPPING=1 at the end.
  * What is to stay open over a restart: fd_store.c.
  */
-#ifndef HW_DAEMON_WATCH_CONTROL_SERVICE_H
-#define HW_DAEMON_WATCH_CONTROL_SERVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ bool own_life_begin(struct own_life *own, const struct config *config);
 
 /* This daemon ends as it was asked to. */
 void own_life_end(const struct own_life *own);
-
-#endif

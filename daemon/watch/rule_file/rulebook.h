@@ -5,8 +5,7 @@
  * A reload is all or nothing: with a mistake in any file the old rules stay in
  * force.
  */
-#ifndef HW_DAEMON_WATCH_RULE_FILE_RULEBOOK_H
-#define HW_DAEMON_WATCH_RULE_FILE_RULEBOOK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ struct action_plan;
  */
 bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,
                    struct action_plan **ret_plan);
-
-#endif

@@ -6,8 +6,7 @@
  * The pipeline passes in events (pipeline_happens) and does the effects in the order of their bits. An effect that a
  * turn has no time for leaves the state as it was, and the event comes again in the next turn.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_LIFE_H
-#define HW_DAEMON_WATCH_TARGETS_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ bool life_signal_stops(uint32_t signal);
 
 /* ON_END_WELL, ON_END_FAILED, ON_END_CRASHED or ON_END_UNKNOWN. */
 enum life_event life_judge_end(const struct life_evidence *e);
-
-#endif

@@ -8,8 +8,7 @@
  * cannot be read is a failure, and the others are read all the same. Events that come from elsewhere than a log go
  * the same way from there on.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_LOG_READER_H
-#define HW_DAEMON_WATCH_TARGETS_LOG_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ bool log_origin_bytes(struct log_origin *o, const uint8_t *bytes, size_t n);
 
 /* Ends it: the event time at which the process began, ns; 0: the log's clock is that of a process. */
 uint64_t log_origin_end(struct log_origin *o);
-
-#endif

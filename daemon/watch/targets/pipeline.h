@@ -8,8 +8,7 @@
  * pipeline_bytes and it publishes by event time, so that the messages depend
  * only on the log.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_PIPELINE_H
-#define HW_DAEMON_WATCH_TARGETS_PIPELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -188,5 +187,3 @@ void pipeline_want_band(struct pipeline *p, uint32_t run, uint32_t band, bool wa
 
 /* For finished logs without one: what is wrong with the file. */
 const char *pipeline_why_no_run(const struct pipeline *p);
-
-#endif

@@ -11,8 +11,7 @@
  *     stdin        never
  *     kept         as it ended
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_PIPELINE_CHECKPOINT_H
-#define HW_DAEMON_WATCH_TARGETS_PIPELINE_CHECKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
  * was read after the checkpoint was made.
  */
 void pipeline_resume_run(struct pipeline *p, bool exact);
-
-#endif

@@ -6,8 +6,7 @@
  * what the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new,
  * pipeline_end.c finds out how runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_PIPELINE_INTERNAL_H
-#define HW_DAEMON_WATCH_TARGETS_PIPELINE_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -309,5 +308,3 @@ void pipeline_source_state(struct pipeline *p, enum source_state state, const ch
 
 /* Once a second. */
 void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns);
-
-#endif

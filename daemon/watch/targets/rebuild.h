@@ -16,8 +16,7 @@
  * memory and what else was not in the stream is unknown afterwards. Files need
  * no recording: they are read again themselves.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_REBUILD_H
-#define HW_DAEMON_WATCH_TARGETS_REBUILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,5 +138,3 @@ const struct recorded_run *recorded_streams_newest(const struct recorded_streams
 
 /* May be called on a zeroed one. */
 void recorded_streams_done(struct recorded_streams *s);
-
-#endif

@@ -5,8 +5,7 @@
  * Once a second the daemon sends its heartbeat, and every target repeats its
  * state and health, so that losing one of these messages does no harm.
  */
-#ifndef HW_DAEMON_WATCH_TARGETS_TARGETS_H
-#define HW_DAEMON_WATCH_TARGETS_TARGETS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ void checkpoints_destroy(struct checkpoints **c);
 
 /* Adds the targets that have a checkpoint and do not exist yet: those that requests had added. */
 void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store);
-
-#endif

@@ -3,8 +3,7 @@
  * fold.h - the tree of dominators by type: nodes whose dominators have the same types, in the same order, are one. What
  * repeats (a list, a tree) is there once, so the tree is about as small as the program's types are few.
  */
-#ifndef HW_INSPECT_GHC_GRAPH_FOLD_H
-#define HW_INSPECT_GHC_GRAPH_FOLD_H
+#pragma once
 
 #include "inspect/ghc/graph/graph.h"
 #include "proto/base/idtable.h"
@@ -93,5 +92,3 @@ bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool
 
 /* Dead bytes in the pinned blocks in which something is reached `with`, and nothing `without`. */
 uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without);
-
-#endif

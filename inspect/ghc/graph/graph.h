@@ -7,8 +7,7 @@
  * that order, of all that lead to a node, is the end of a shortest path to it. What is not closures but holds some is a
  * node, too, of no bytes: a root (all of one name are one node), and a frame of a stack.
  */
-#ifndef HW_INSPECT_GHC_GRAPH_GRAPH_H
-#define HW_INSPECT_GHC_GRAPH_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -178,5 +177,3 @@ uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size);
 /* False with a sentence. heap_graph_done() in any case. `most_bytes`: that the graph may need in memory. */
 bool graph_file_decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes,
                        struct error *error);
-
-#endif

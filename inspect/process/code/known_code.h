@@ -4,8 +4,7 @@
  * itself (provenance.c), and for one without symbols the names of library code, by signatures (signatures.h) of
  * HEAPWATCH_SIGNATURES, a file or a folder of several, else of those that are installed.
  */
-#ifndef HW_INSPECT_PROCESS_CODE_KNOWN_CODE_H
-#define HW_INSPECT_PROCESS_CODE_KNOWN_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool make_signatures(const char *output, const char *const *libraries, size_t n,
  * a sentence on standard error. False with a sentence.
  */
 bool show_symbols(const char *path, const char *const *names, size_t n, FILE *to, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * watch.h - a program watched from outside until it ends: what is read of it goes out as an eventlog (log.c), or as
  * censuses to the agent in it. It is never stopped, and nothing is written into its memory.
  */
-#ifndef HW_INSPECT_SHOW_WATCH_WATCH_H
-#define HW_INSPECT_SHOW_WATCH_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ struct census_threads {
  * is gone.
  */
 bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread);
-
-#endif

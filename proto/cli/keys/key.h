@@ -6,8 +6,7 @@
  * neither a shell nor YAML reads as anything else. The role of a key is what its holder may do, each one including
  * those before it.
  */
-#ifndef HW_PROTO_CLI_KEYS_KEY_H
-#define HW_PROTO_CLI_KEYS_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ void authorized_done(struct authorized *a);
 /* NULL: not listed. */
 const struct authorized_key *authorized_by_key(const struct authorized *a, const uint8_t public[KEY_BYTES]);
 const struct authorized_key *authorized_by_name(const struct authorized *a, const char *name);
-
-#endif

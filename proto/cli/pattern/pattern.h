@@ -10,8 +10,7 @@
  * bytes as U+FFFD. Groups do not capture, so there are no back references.
  * Not JIT: its memory is neither small nor bounded, and expressions are short.
  */
-#ifndef HW_PROTO_CLI_PATTERN_PATTERN_H
-#define HW_PROTO_CLI_PATTERN_PATTERN_H
+#pragma once
 
 #include "proto/base/error.h"
 
@@ -41,5 +40,3 @@ enum pattern_result {
 };
 
 enum pattern_result pattern_match(const struct pattern *p, const char *text);
-
-#endif

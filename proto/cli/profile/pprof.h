@@ -5,8 +5,7 @@
  * Parts may come in any order, but types in that of the values. Texts are copied; they should be UTF-8. What goes wrong
  * is kept until pprof_close() tells it.
  */
-#ifndef HW_PROTO_CLI_PROFILE_PPROF_H
-#define HW_PROTO_CLI_PROFILE_PPROF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ uint64_t pprof_samples(const struct pprof *p);
 
 /* Completes the profile; of one without any part nothing is written. 0, or the first error as -errno. */
 int pprof_close(struct pprof *p);
-
-#endif

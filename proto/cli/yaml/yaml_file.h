@@ -7,8 +7,7 @@
  * may be hostile: its size, nesting, anchors and directives are limited before
  * libyaml builds anything. One document in a file.
  */
-#ifndef HW_PROTO_CLI_YAML_YAML_FILE_H
-#define HW_PROTO_CLI_YAML_YAML_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ bool yaml_is_sequence(struct yaml_file *f, const yaml_node_t *node, const char *
 
 /* "true" or "false"; reports otherwise. */
 bool yaml_boolean(struct yaml_file *f, const yaml_node_t *node, bool *ret);
-
-#endif

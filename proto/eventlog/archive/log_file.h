@@ -13,8 +13,7 @@
  * LIMIT_ZSTD_WINDOW_LOG). A file that unpacks to terabytes takes time: who reads it stops where nothing can be decoded
  * any more; of a text this does.
  */
-#ifndef HW_PROTO_EVENTLOG_ARCHIVE_LOG_FILE_H
-#define HW_PROTO_EVENTLOG_ARCHIVE_LOG_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ int log_file_fd(const struct log_file *f);
 
 /* Of the file itself. */
 const struct stat *log_file_stat(const struct log_file *f);
-
-#endif

@@ -15,8 +15,7 @@
  * A file that was cut anywhere is good up to its last whole frame. Pure but
  * for the memory that it is given.
  */
-#ifndef HW_PROTO_EVENTLOG_RECORDING_FRAME_H
-#define HW_PROTO_EVENTLOG_RECORDING_FRAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ bool frame_file_next(struct frame_file *f);
 
 /* The blocks of the current frame, once, owned by the unpacker; NULL: cut or damaged, and nothing comes after it. */
 uint8_t *frame_file_blocks(struct frame_file *f, struct frame_unpacker *unpacker);
-
-#endif

@@ -12,8 +12,7 @@
  * a run is an eventlog; cutout.c makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
  * Directories are 0700, files 0600. A program's environment is in none of them.
  */
-#ifndef HW_PROTO_EVENTLOG_RECORDING_RUN_DIR_H
-#define HW_PROTO_EVENTLOG_RECORDING_RUN_DIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ uint32_t pin_name_read(const char *name);
 
 /* Whether somebody still holds it. */
 bool pin_is_held(const char *path);
-
-#endif

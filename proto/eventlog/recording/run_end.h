@@ -18,8 +18,7 @@
  * the program's parent, resident memory and an exhausted control group to the kernel, what keeps its data to whoever
  * read its memory.
  */
-#ifndef HW_PROTO_EVENTLOG_RECORDING_RUN_END_H
-#define HW_PROTO_EVENTLOG_RECORDING_RUN_END_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ int run_end_write(int directory, const struct run_end *end);
 
 /* Of the run in an open directory; RUN_END_UNKNOWN if there is none, or what there is is not one. */
 void run_end_read(int directory, struct run_end *ret);
-
-#endif

@@ -7,8 +7,7 @@
  * A moment is a time since the program began (5m), before the recording's end
  * (-10m), after it (+5m), or its end: now.
  */
-#ifndef HW_PROTO_EVENTLOG_RECORDING_STRETCH_H
-#define HW_PROTO_EVENTLOG_RECORDING_STRETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t o
 /* Its range in that run. False with a sentence, also when it is empty. */
 bool stretch_range(const struct stretch *s, const struct recorded_run *run, struct cutout_range *ret,
                    struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* internal.h - what the texts share: a reader takes a line, and writes events into the open block. */
-#ifndef HW_PROTO_EVENTLOG_TEXTS_INTERNAL_H
-#define HW_PROTO_EVENTLOG_TEXTS_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ bool text_seconds(const char **text, uint64_t *ret_ns);
 
 /* A whole number at *text, moving past it. */
 bool text_number(const char **text, uint64_t *ret);
-
-#endif

@@ -10,8 +10,7 @@
  * seconds), not those of a clock, and its date has no seconds, so the log has no wall time.
  * Of -pj: ticks by cost-centre stack, allocated bytes in all and by cost centre; the times of ticks are made up.
  */
-#ifndef HW_PROTO_EVENTLOG_TEXTS_TEXTS_H
-#define HW_PROTO_EVENTLOG_TEXTS_TEXTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ struct text_damage {
 };
 
 const struct text_damage *text_log_damage(const struct text_log *t);
-
-#endif

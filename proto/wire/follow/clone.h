@@ -6,8 +6,7 @@
  * the time, events come out of `out` in order, and clone_want says which
  * snapshot to request. Times are monotonic ns. Not thread-safe.
  */
-#ifndef HW_PROTO_WIRE_FOLLOW_CLONE_H
-#define HW_PROTO_WIRE_FOLLOW_CLONE_H
+#pragma once
 
 #include "heapwatch/subscriber.h"
 #include "proto/wire/limits.h"
@@ -95,5 +94,3 @@ bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n);
 /* The request of clone_want was sent with this id / could not be sent: the daemon is not connected. */
 void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns);
 void clone_request_failed(struct clone *c, uint64_t now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.h - how much a subscriber keeps, and a requester does in one pump. */
-#ifndef HW_PROTO_WIRE_FOLLOW_LIMITS_H
-#define HW_PROTO_WIRE_FOLLOW_LIMITS_H
+#pragma once
 
 #define LIMIT_HELD_MESSAGES  100000u     /* live updates kept while a snapshot is under way ... */
 #define LIMIT_HELD_BYTES     (64u << 20) /* ... and their size as sent: beyond, all of them count as lost */
@@ -15,5 +14,3 @@
 
 #define LIMIT_TRY_KEY_NS   UINT64_C(1500000000) /* of several keys of a daemon, one is tried so long */
 #define LIMIT_TRY_AGAIN_NS UINT64_C(5000000000) /* the only one: libzmq gives up when we were not let in */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* zparts.h - sockets to a daemon; whole ZeroMQ messages and packed ones, without blocking. */
-#ifndef HW_PROTO_WIRE_FOLLOW_ZPARTS_H
-#define HW_PROTO_WIRE_FOLLOW_ZPARTS_H
+#pragma once
 
 #include <stdint.h>
 #include <zmq.h>
@@ -64,5 +63,3 @@ void wakeup_at(struct wakeup *w, uint64_t at_ns);
 
 /* Waits for it, at most until `until_ns`. Returns 0, or -EINTR when a signal came. */
 int wakeup_wait(const struct wakeup *w, uint64_t now_ns, uint64_t until_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * is on, and with `ever_after` all later ones too. One test program includes it,
  * linked with --wrap for the three allocating functions.
  */
-#ifndef HW_TESTS_UNIT_BASE_SHORT_MEMORY_H
-#define HW_TESTS_UNIT_BASE_SHORT_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ void *__wrap_realloc(void *old, size_t size)
 {
         return fails() ? NULL : __real_realloc(old, size);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* drawn.h - a console without a terminal, used like a real one: keys in, the picture as text out. */
-#ifndef HW_TESTS_UNIT_CONSOLE_DRAWN_H
-#define HW_TESTS_UNIT_CONSOLE_DRAWN_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,5 +107,3 @@ static inline int place_of(struct console *c, const char *what)
         free(all);
         return row;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_up.h - synthetic updates for tests of the client. */
-#ifndef HW_TESTS_UNIT_CONSOLE_MADE_UP_H
-#define HW_TESTS_UNIT_CONSOLE_MADE_UP_H
+#pragma once
 
 #include <string.h>
 
@@ -131,5 +130,3 @@ static inline int send_note(struct world *v, const char *name, uint32_t run, uin
         u.notes = &notes;
         return apply_made(v, 0, &u);
 }
-
-#endif

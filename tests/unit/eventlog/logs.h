@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* logs.h - for the decoder's tests: loads logs, decodes them in given pieces, digests the results. */
-#ifndef HW_TESTS_UNIT_EVENTLOG_LOGS_H
-#define HW_TESTS_UNIT_EVENTLOG_LOGS_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,5 +125,3 @@ static inline struct hw_eventlog *fresh(void)
         assert_non_null(log);
         return log;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* values.h - a cell of whole numbers, and a list of all samples to compare stores of such cells with. */
-#ifndef HW_TESTS_UNIT_FACTS_VALUES_H
-#define HW_TESTS_UNIT_FACTS_VALUES_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,5 +87,3 @@ static inline void same(const struct values *a, const struct values *b)
         if (b->n)
                 assert_memory_equal(a, b, sizeof(*b));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fake_daemon.h - a daemon that the test controls step by step: XPUB and ROUTER on private ipc sockets. */
-#ifndef HW_TESTS_UNIT_FOLLOW_FAKE_DAEMON_H
-#define HW_TESTS_UNIT_FOLLOW_FAKE_DAEMON_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,5 +205,3 @@ static inline Hw__Request *fake_take_request(struct fake_daemon *d)
                 d->id = request->id;
         return request;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * includes this one includes the target first; a finding that comes back ends
  * the program, and its name is the last that was printed.
  */
-#ifndef HW_TESTS_UNIT_FUZZ_REPLAY_H
-#define HW_TESTS_UNIT_FUZZ_REPLAY_H
+#pragma once
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -53,5 +52,3 @@ static void replay(const char *name)
         closedir(d);
         assert_true(n > 0);
 }
-
-#endif

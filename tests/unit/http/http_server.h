@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* http_server.h - a bad HTTP server in the test's own loop: answers with the test's bytes, or not at all. */
-#ifndef HW_TESTS_UNIT_HTTP_HTTP_SERVER_H
-#define HW_TESTS_UNIT_HTTP_HTTP_SERVER_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -101,5 +100,3 @@ static inline void server_stop(struct server *s)
 #define HTTP_OK    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 #define HTTP_BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\ntoo\x1b busy"
 #define HTTP_WRONG "HTTP/1.1 400 No\r\nContent-Length: 5\r\n\r\nwrong"
-
-#endif

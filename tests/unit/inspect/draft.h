@@ -8,8 +8,7 @@
  *      uint64_t x = draft_object(d, 1, (uint64_t[]){ just, y }, 2);
  *      draft_finish(d);                     // d->program is one for ghc_find()
  */
-#ifndef HW_TESTS_UNIT_INSPECT_DRAFT_H
-#define HW_TESTS_UNIT_INSPECT_DRAFT_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -420,5 +419,3 @@ static void draft_destroy(struct draft *d)
         free(d->heap.bytes);
         free(d);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * The layout is one character a field: 1 2 4 8 for that many bytes of a U(),
  * t for a text without, z for one with a NUL at its end.
  */
-#ifndef HW_TESTS_UNIT_MODEL_EVENTS_H
-#define HW_TESTS_UNIT_MODEL_EVENTS_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,5 +144,3 @@ static inline void ev(struct feed *f, uint16_t id, uint16_t cap, uint64_t time_n
         model_events(f->m, &e, 1);
         f->offset += 12 + e.size;
 }
-
-#endif

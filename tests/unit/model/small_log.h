@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* small_log.h - a short run that uses every part of the model. */
-#ifndef HW_TESTS_UNIT_MODEL_SMALL_LOG_H
-#define HW_TESTS_UNIT_MODEL_SMALL_LOG_H
+#pragma once
 
 #include <stdio.h>
 
@@ -83,5 +82,3 @@ static inline void tell_small_log(struct feed *f)
         model_process(f->m, 41 * SECOND, &process);
         model_end_run(f->m, true);
 }
-
-#endif

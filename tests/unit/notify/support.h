@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* support.h - a synthetic alert event, and an event loop that runs until a condition holds or a deadline passes. */
-#ifndef HW_TESTS_UNIT_NOTIFY_SUPPORT_H
-#define HW_TESTS_UNIT_NOTIFY_SUPPORT_H
+#pragma once
 
 #include <event2/event.h>
 #include <stdarg.h>
@@ -57,5 +56,3 @@ static inline void run_until(struct event_base *base, const unsigned *done, unsi
                 event_base_loop(base, EVLOOP_ONCE);
         }
 }
-
-#endif

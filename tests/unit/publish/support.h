@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* support.h - what the tests of the publish stage share: private directories, deadlines, plain sockets, updates. */
-#ifndef HW_TESTS_UNIT_PUBLISH_SUPPORT_H
-#define HW_TESTS_UNIT_PUBLISH_SUPPORT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,5 +77,3 @@ static inline const Hw__Update *test_update(struct test_update *u, uint64_t sequ
         u->heap.live_bytes = live_bytes;
         return &u->update;
 }
-
-#endif

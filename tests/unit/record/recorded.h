@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* recorded.h - for the recorder's tests: what a recording must have of its log, as digests. */
-#ifndef HW_TESTS_UNIT_RECORD_RECORDED_H
-#define HW_TESTS_UNIT_RECORD_RECORDED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -99,5 +98,3 @@ static inline struct content content_of(const uint8_t *p, size_t size, size_t st
 {
         return content_placed(p, size, step, each, ctx, NULL);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_up.h - synthetic data for rules: series, verdicts, facts, bands; and the alerts that result. */
-#ifndef HW_TESTS_UNIT_RULES_MADE_UP_H
-#define HW_TESTS_UNIT_RULES_MADE_UP_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -244,5 +243,3 @@ static inline struct ruleset *rules_of(const char *text)
         assert_non_null(set);
         return set;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* harness.h - a real event loop, a private directory, and a sink that records its calls. */
-#ifndef HW_TESTS_UNIT_SOURCE_HARNESS_H
-#define HW_TESTS_UNIT_SOURCE_HARNESS_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,5 +179,3 @@ static int tear_down(void **state)
 }
 
 #define test_in_dir(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-#endif

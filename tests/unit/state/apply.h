@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* apply.h - updates that a test put together on its stack, into a world. */
-#ifndef HW_TESTS_UNIT_STATE_APPLY_H
-#define HW_TESTS_UNIT_STATE_APPLY_H
+#pragma once
 
 #include "client/world/state/world.h"
 #include "tests/unit/counted.h"
@@ -14,5 +13,3 @@ static inline int apply_made(struct world *world, size_t daemon, const Hw__Updat
         hw_update_unref(u);
         return r;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * play.h - a log through the whole chain of a finished log, bytes in and
  * messages out, without files or sockets; and the content of the messages.
  */
-#ifndef HW_TESTS_UNIT_TARGETS_PLAY_H
-#define HW_TESTS_UNIT_TARGETS_PLAY_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -354,5 +353,3 @@ static inline void assert_same(const struct said *a, const struct said *b)
         assert_int_equal(a->messages, b->messages);
         assert_true(a->hash == b->hash);
 }
-
-#endif

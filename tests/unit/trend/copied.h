@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copied.h - a second trend in the state of the first, and whether two are in the same. */
-#ifndef HW_TESTS_UNIT_TREND_COPIED_H
-#define HW_TESTS_UNIT_TREND_COPIED_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,5 +28,3 @@ static inline struct trend trend_copied(const struct trend *from)
         t.windows.results = rings_copied(&from->windows.results);
         return t;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* one_band.h - samples of one band on their way into its windows, as tracker_bands.c sends them. */
-#ifndef HW_TESTS_UNIT_TREND_ONE_BAND_H
-#define HW_TESTS_UNIT_TREND_ONE_BAND_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,5 +65,3 @@ static inline struct band_windows one_band_windows(const struct one_band *b)
         one_band_end(&w, &b->interval, &b->now);
         return w;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* random.h - the same random numbers on every machine. */
-#ifndef HW_TESTS_UNIT_TREND_RANDOM_H
-#define HW_TESTS_UNIT_TREND_RANDOM_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ static inline double random_normal(struct random *r)
                 sum += random_unit(r);
         return sum;
 }
-
-#endif
