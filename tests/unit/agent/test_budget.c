@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What censuses may cost: the bucket of pauses, the prediction of one, and when live data count as rising. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/budget.h"
 #include "agent/pace.h"
@@ -62,14 +57,13 @@ static uint64_t run_for(struct program *p, int64_t ns)
 }
 
 /* 20 ms each 40 s; 250 ms each eight minutes. */
-static void test_the_average_share(void **state)
+TEST(test_the_average_share)
 {
         static const struct {
                 uint64_t live_mib;
                 int64_t every_s;
         } cases[] = { { 50, 40 }, { 625, 500 } };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct program p = program(cases[i].live_mib, 400000);
 
@@ -84,11 +78,10 @@ static void test_the_average_share(void **state)
 }
 
 /* Whatever it costs, the first one comes at once; the next when it is made up for. */
-static void test_the_first_look_is_soon(void **state)
+TEST(test_the_first_look_is_soon)
 {
         struct program p = program(500, 400000);
 
-        (void)state;
         assert_int_equal(run_for(&p, 2 * S), 1);
         assert_true(p.last_ns <= S / 2);
         assert_int_equal(run_for(&p, 790 * S), 0); /* 200 ms, and as much for the next one */
@@ -99,22 +92,20 @@ static void test_the_first_look_is_soon(void **state)
 }
 
 /* What is left of a long time without censuses is bounded. */
-static void test_what_is_saved_up_is_bounded(void **state)
+TEST(test_what_is_saved_up_is_bounded)
 {
         struct census_budget b;
 
-        (void)state;
         budget_begin(&b, 0, BUDGET_SHARE, 0);
         budget_set_share(&b, 1000000 * S, BUDGET_SHARE);
         assert_int_equal(b.left_ns, BUDGET_SAVED_NS);
 }
 
 /* What is saved up is not spent on a program that is as it was: long pauses stay rare in every minute. */
-static void test_long_ones_are_spaced_by_the_share(void **state)
+TEST(test_long_ones_are_spaced_by_the_share)
 {
         struct program p = program(100, 400000);
 
-        (void)state;
         p.now = 100000 * S;
         (void)run_for(&p, 10 * S); /* the first look */
         assert_int_equal(p.facts.known, 1);
@@ -125,11 +116,10 @@ static void test_long_ones_are_spaced_by_the_share(void **state)
 }
 
 /* Live data that rise for half a minute are worth a hundredth of the time, until they are flat again. */
-static void test_more_while_live_data_rise(void **state)
+TEST(test_more_while_live_data_rise)
 {
         struct program p = program(50, 400000);
 
-        (void)state;
         (void)run_for(&p, 200 * S);
         assert_false(budget_rising(&p.timetable.budget, p.now));
         for (int i = 0; i < 60; i++) {
@@ -154,11 +144,10 @@ static void test_more_while_live_data_rise(void **state)
 }
 
 /* A start fills the heap, and then no collection tells that it has ended: that is not a rise for ever. */
-static void test_a_rise_ends_when_no_collection_tells_of_it(void **state)
+TEST(test_a_rise_ends_when_no_collection_tells_of_it)
 {
         struct program p = program(1, 400000);
 
-        (void)state;
         for (; p.live_mib < 512; p.live_mib *= 2) {
                 collect(&p);
                 (void)run_for(&p, S);
@@ -190,9 +179,8 @@ static bool promoting(double kept, int n, double since_s)
         return r.is_promoting;
 }
 
-static void test_what_is_promoted_tells_between_collections(void **state)
+TEST(test_what_is_promoted_tells_between_collections)
 {
-        (void)state;
         assert_true(promoting(10, 5, 6));  /* all of it stays */
         assert_false(promoting(10, 5, 4)); /* a tenth of 450 MiB is not there yet */
         assert_true(promoting(2, 5, 9));
@@ -211,11 +199,10 @@ static void test_what_is_promoted_tells_between_collections(void **state)
         assert_false(r.is_promoting);
 }
 
-static void test_what_is_a_rise(void **state)
+TEST(test_what_is_a_rise)
 {
         uint64_t ramp[400], step[400], saw[400], noise[400], slow[400];
 
-        (void)state;
         for (unsigned i = 0; i < 400; i++) {
                 ramp[i] = 1000 + 20 * i;
                 step[i] = i < 5 ? 10 + i * 200 : 1000 + i % 7; /* a start */
@@ -235,13 +222,12 @@ static void test_what_is_a_rise(void **state)
         assert_false(rises(slow, 400, S));
 }
 
-static void test_what_a_census_will_pause(void **state)
+TEST(test_what_a_census_will_pause)
 {
         struct census_budget b;
         struct census_facts f = { 0 };
         int64_t ns;
 
-        (void)state;
         budget_begin(&b, 0, BUDGET_SHARE, 50 * MS);
         assert_false(budget_predict(&b, &ns));
         assert_true(budget_forbids(&b)); /* what is not known may be longer */
@@ -280,12 +266,11 @@ static void test_what_a_census_will_pause(void **state)
 }
 
 /* One collection of 70 ms took 2 s: there is none with a pause any more, until that is allowed again. */
-static void test_a_surprise_is_the_last_one(void **state)
+TEST(test_a_surprise_is_the_last_one)
 {
         struct program p = program(140, 500 * 1000);
         int64_t unused;
 
-        (void)state;
         (void)run_for(&p, 3600 * S);
         assert_in_range(run_for(&p, 3600 * S), 24, 27);
         while (!run_for(&p, S / 10))
@@ -315,13 +300,12 @@ static void test_a_surprise_is_the_last_one(void **state)
 }
 
 /* On a busy machine each pause takes as long as it takes: at every moment all of them are within the share, or one. */
-static void test_the_share_of_a_busy_machine(void **state)
+TEST(test_the_share_of_a_busy_machine)
 {
         struct program p = program(20, 500 * 1000);
         uint64_t random = 1;
         int64_t longest = 0;
 
-        (void)state;
         p.timetable.budget.longest_ns = BUDGET_PAUSE_NS;
         p.facts.load = 3;
         collect(&p);
@@ -340,13 +324,12 @@ static void test_the_share_of_a_busy_machine(void **state)
 }
 
 /* A small census says little of a large heap: neither too much nor too little. */
-static void test_a_small_census_predicts_no_large_one(void **state)
+TEST(test_a_small_census_predicts_no_large_one)
 {
         struct census_budget b;
         struct census_facts f = { .known = 1, .pause_ns = 2 * MS, .lives = 1, .live_bytes = MIB };
         int64_t ns;
 
-        (void)state;
         budget_begin(&b, 0, BUDGET_SHARE, 0);
         budget_learn(&b, S, &f);
         f.lives++;
@@ -356,11 +339,10 @@ static void test_a_small_census_predicts_no_large_one(void **state)
         assert_in_range(ns, 50 * MS, 51 * MS);
 }
 
-static void test_no_limit(void **state)
+TEST(test_no_limit)
 {
         struct program p = program(500, 400000);
 
-        (void)state;
         budget_set_share(&p.timetable.budget, 0, 0);
         assert_in_range(run_for(&p, 60 * S), 59, 60);
         budget_set_share(&p.timetable.budget, p.now, 0.05); /* 200 ms: each four seconds */
@@ -368,13 +350,12 @@ static void test_no_limit(void **state)
 }
 
 /* Also one of an hour's budget, and one whose cost the log does not tell. */
-static void test_extremes(void **state)
+TEST(test_extremes)
 {
         struct program p = program(100000, 400000);
         struct timetable s = { .interval_ns = S, .profile = 'T' };
         uint64_t n = 0;
 
-        (void)state;
         assert_in_range(run_for(&p, 6 * 3600 * S), 5, 6); /* one in 80 minutes, however expensive */
         budget_begin(&s.budget, 0, BUDGET_SHARE, 0);
         for (int64_t now = 0; now < 1000 * S; now += S)
@@ -383,11 +364,10 @@ static void test_extremes(void **state)
 }
 
 /* It waits for what is forbidden without turning round all the time, and goes on when it becomes smaller. */
-static void test_a_forbidden_pause(void **state)
+TEST(test_a_forbidden_pause)
 {
         struct program p = program(200, 400000);
 
-        (void)state;
         p.timetable.budget.longest_ns = 50 * MS;
         collect(&p);
         assert_int_equal(run_for(&p, 100 * S), 0);
@@ -398,27 +378,4 @@ static void test_a_forbidden_pause(void **state)
         collect(&p);
         assert_int_equal(run_for(&p, S), 1);
         assert_false(timetable_census_forbidden(&p.timetable, p.now));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_the_average_share),
-                cmocka_unit_test(test_the_first_look_is_soon),
-                cmocka_unit_test(test_what_is_saved_up_is_bounded),
-                cmocka_unit_test(test_long_ones_are_spaced_by_the_share),
-                cmocka_unit_test(test_more_while_live_data_rise),
-                cmocka_unit_test(test_a_rise_ends_when_no_collection_tells_of_it),
-                cmocka_unit_test(test_what_is_promoted_tells_between_collections),
-                cmocka_unit_test(test_what_is_a_rise),
-                cmocka_unit_test(test_what_a_census_will_pause),
-                cmocka_unit_test(test_a_surprise_is_the_last_one),
-                cmocka_unit_test(test_the_share_of_a_busy_machine),
-                cmocka_unit_test(test_a_small_census_predicts_no_large_one),
-                cmocka_unit_test(test_no_limit),
-                cmocka_unit_test(test_extremes),
-                cmocka_unit_test(test_a_forbidden_pause),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

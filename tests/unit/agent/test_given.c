@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A census that another process gives: it is written when the log has come further; anything else is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/bytes.h"
 #include "agent/limits.h"
@@ -98,11 +94,10 @@ static void send_census(const struct census *c)
         assert_true(g.left == 0 && !g.chunk);
 }
 
-static void test_one_census_is_one(void **state)
+TEST(test_one_census_is_one)
 {
         struct census c = some_census();
 
-        (void)state;
         assert_true(is_one(&c));
         c.n = 0;
         event(&c, EVENT_CENSUS, 8);
@@ -111,7 +106,7 @@ static void test_one_census_is_one(void **state)
 }
 
 /* Messages that tell more of it belong to it; no others. */
-static void test_messages_of_a_census(void **state)
+TEST(test_messages_of_a_census)
 {
         static const char text[] = OUTSIDE_SAYS_THREADS "41 39000 threads blocked on an MVar";
         static const char *const texts[] = { text,
@@ -121,7 +116,6 @@ static void test_messages_of_a_census(void **state)
                                              OUTSIDE_SAYS_CONTENTS "0 8 [Int]",
                                              "heapwatch others 1" };
 
-        (void)state;
         for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
                 struct census c = { .n = 0 };
                 event(&c, EVENT_CENSUS, 8);
@@ -144,21 +138,19 @@ static void test_messages_of_a_census(void **state)
         }
 }
 
-static void test_cut_anywhere_it_is_none(void **state)
+TEST(test_cut_anywhere_it_is_none)
 {
         struct census c = some_census();
 
-        (void)state;
         while (c.n-- > 0)
                 assert_false(is_one(&c));
 }
 
-static void test_nothing_else_comes_into_the_log(void **state)
+TEST(test_nothing_else_comes_into_the_log)
 {
         struct census c = some_census();
         const size_t n = c.n;
 
-        (void)state;
         event(&c, EVENT_CENSUS, 8); /* a second one */
         event(&c, EVENT_CENSUS_END, 8);
         assert_false(is_one(&c));
@@ -187,12 +179,11 @@ static void test_nothing_else_comes_into_the_log(void **state)
         }
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
         struct given g = { 0 };
         char line[64];
 
-        (void)state;
         assert_int_equal(given_begin(&g, "7 census"), GIVEN_OTHER);
         assert_int_equal(given_begin(&g, "7 givens 5"), GIVEN_OTHER);
         assert_int_equal(given_begin(&g, "given 5"), GIVEN_OTHER);
@@ -207,11 +198,10 @@ static void test_lines(void **state)
         assert_null(g.chunk);
 }
 
-static void test_it_is_written_when_the_log_has_come_further(void **state)
+TEST(test_it_is_written_when_the_log_has_come_further)
 {
         struct census c = some_census();
 
-        (void)state;
         assert_null(given_make_block(100));
         send_census(&c);
         assert_null(given_make_block(500));
@@ -231,11 +221,10 @@ static void test_it_is_written_when_the_log_has_come_further(void **state)
 }
 
 /* A sample's number says how good it is; any other one is of a whole census. */
-static void test_its_number(void **state)
+TEST(test_its_number)
 {
         const uint64_t sample = outside_census_number(0.05), numbers[] = { sample, OUTSIDE_CENSUS, 0, UINT32_MAX };
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                 struct census c = some_census();
                 put_be(c.bytes + 10, numbers[i], 8);
@@ -249,11 +238,10 @@ static void test_its_number(void **state)
         }
 }
 
-static void test_the_newest_one_waits(void **state)
+TEST(test_the_newest_one_waits)
 {
         struct census older = some_census(), newer = some_census();
 
-        (void)state;
         put_be(newer.bytes + 31, 2000, 8);
         send_census(&older);
         assert_null(given_make_block(500));
@@ -263,20 +251,4 @@ static void test_the_newest_one_waits(void **state)
         assert_int_equal(get_be(chunk->bytes + BLOCK_MARKER_BYTES + 31, 8), 2000);
         chunk_release(chunk);
         assert_null(given_make_block(800));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_one_census_is_one),
-                cmocka_unit_test(test_messages_of_a_census),
-                cmocka_unit_test(test_cut_anywhere_it_is_none),
-                cmocka_unit_test(test_nothing_else_comes_into_the_log),
-                cmocka_unit_test(test_lines),
-                cmocka_unit_test(test_it_is_written_when_the_log_has_come_further),
-                cmocka_unit_test(test_its_number),
-                cmocka_unit_test(test_the_newest_one_waits),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

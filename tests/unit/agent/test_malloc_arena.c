@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* malloc_arena: what our threads allocate comes from the arena of the thread that started them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,12 +34,11 @@ static bool is_of_main_arena(void)
         return yes;
 }
 
-static void test_threads_allocate_where_the_first_one_does(void **state)
+TEST(test_threads_allocate_where_the_first_one_does)
 {
         static struct thread t;
         pthread_t other;
 
-        (void)state;
         if (!malloc_arena_find().state)
                 skip(); /* another allocator: a sanitizer's, valgrind's */
         assert_int_equal(pthread_create(&other, NULL, allocate_as_others_do, NULL), 0);
@@ -55,13 +49,4 @@ static void test_threads_allocate_where_the_first_one_does(void **state)
                 assert_int_equal(pthread_join(t.id, NULL), 0);
                 assert_true(is_of_main_arena());
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_threads_allocate_where_the_first_one_does),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

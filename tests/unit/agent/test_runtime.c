@@ -6,15 +6,11 @@
  * former, as the real one is not built with it, so what is reported is the
  * agent's own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -610,42 +606,37 @@ static int in_child(void (*act)(void))
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-static void test_a_threaded_runtime(void **state)
+TEST(test_a_threaded_runtime)
 {
-        (void)state;
         threaded = 1;
         for (int i = 0; i < LIVES; i++)
                 assert_int_equal(in_child(whole_life), 0);
 }
 
-static void test_one_that_is_not(void **state)
+TEST(test_one_that_is_not)
 {
-        (void)state;
         threaded = 0;
         for (int i = 0; i < LIVES; i++)
                 assert_int_equal(in_child(whole_life), 0);
 }
 
-static void test_attached_to_a_log_of_its_own(void **state)
+TEST(test_attached_to_a_log_of_its_own)
 {
-        (void)state;
         for (threaded = 0; threaded < 2; threaded++)
                 for (int i = 0; i < LIVES; i++)
                         assert_int_equal(in_child(attached_life), 0);
 }
 
-static void test_nothing_is_stopped_for_a_refusal(void **state)
+TEST(test_nothing_is_stopped_for_a_refusal)
 {
-        (void)state;
         threaded = 1;
         program_options = "-xn";
         assert_int_equal(in_child(whole_life), 0);
         program_options = "";
 }
 
-static void test_a_log_that_is_written_nowhere(void **state)
+TEST(test_a_log_that_is_written_nowhere)
 {
-        (void)state;
         threaded = 1;
         program_options = "-l --null-eventlog-writer";
         assert_int_equal(in_child(unwatched_life), 0);
@@ -653,11 +644,10 @@ static void test_a_log_that_is_written_nowhere(void **state)
 }
 
 /* A lock that the runtime still has is left to it; one that it destroyed lets nobody through any more. */
-static void test_threads_that_leave_late(void **state)
+TEST(test_threads_that_leave_late)
 {
         pthread_mutex_t tasks = PTHREAD_MUTEX_INITIALIZER;
 
-        (void)state;
         rts.all_tasks_mutex = (struct rts_symbol){ &tasks, sizeof(tasks) };
         runtime_hold_leaving_threads();
         assert_int_equal(pthread_mutex_trylock(&tasks), 0);
@@ -692,16 +682,4 @@ __attribute__((constructor(101))) static void stay_out(void)
         setenv(AGENT_VARIABLE, "off=1", 1);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_a_threaded_runtime),
-                cmocka_unit_test(test_one_that_is_not),
-                cmocka_unit_test(test_attached_to_a_log_of_its_own),
-                cmocka_unit_test(test_nothing_is_stopped_for_a_refusal),
-                cmocka_unit_test(test_a_log_that_is_written_nowhere),
-                cmocka_unit_test(test_threads_that_leave_late),
-        };
-
-        return cmocka_run_group_tests(tests, make_directory, remove_directory);
-}
+TEST_GROUP(make_directory, remove_directory)

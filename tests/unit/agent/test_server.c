@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stand-in runtime writes; readers come early, late, slowly, and go. Also the preamble and the meter alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -114,12 +110,11 @@ static bool holds(const uint8_t *bytes, size_t size, const char *text)
         return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-static void test_definitions_are_kept_messages_are_not(void **state)
+TEST(test_definitions_are_kept_messages_are_not)
 {
         struct preamble *p = fresh();
         struct block *b = some_block(3, "hello");
 
-        (void)state;
         preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_chunk(p);
         assert_int_equal(p->not_understood, 0);
@@ -133,12 +128,11 @@ static void test_definitions_are_kept_messages_are_not(void **state)
 }
 
 /* Definitions that come after later events of other buffers: each block's times are those of its events. */
-static void test_times_of_a_block_hold_its_events(void **state)
+TEST(test_times_of_a_block_hold_its_events)
 {
         struct preamble *p = fresh();
         struct block later;
 
-        (void)state;
         block_begin(&later, 3, 700);
         block_event(&later, 45, 800, "\0\3", 2, false);
         block_end(&later, 900);
@@ -153,11 +147,10 @@ static void test_times_of_a_block_hold_its_events(void **state)
         drop(p);
 }
 
-static void test_every_cut_of_a_block_is_survived(void **state)
+TEST(test_every_cut_of_a_block_is_survived)
 {
         struct block *b = some_block(0, "something longer");
 
-        (void)state;
         for (size_t n = 0; n < b->size; n++) {
                 struct preamble *p = fresh();
                 uint8_t *cut = malloc(n ? n : 1);
@@ -177,13 +170,12 @@ static void test_every_cut_of_a_block_is_survived(void **state)
         }
 }
 
-static void test_an_info_table_ends_with_its_sixth_string(void **state)
+TEST(test_an_info_table_ends_with_its_sixth_string)
 {
         struct preamble *p = fresh();
         static const char table[] = "\0\0\0\0\0\0\0\1a\0b\0c\0d\0e\0f"; /* its own last NUL ends it */
         struct block b;
 
-        (void)state;
         block_begin(&b, NO_CAPABILITY, 1);
         block_event(&b, 169, 2, table, sizeof(table), true);
         put_be(b.bytes + 24 + 10, sizeof(table) + 1, 2); /* the runtime announces one byte too many */
@@ -196,12 +188,11 @@ static void test_an_info_table_ends_with_its_sixth_string(void **state)
 }
 
 /* Of another buffer it would hold up a reader that waits until all that it has seen have been flushed again. */
-static void test_a_message_is_of_a_buffer_that_goes_on(void **state)
+TEST(test_a_message_is_of_a_buffer_that_goes_on)
 {
         struct preamble *p = fresh();
         struct block *b = some_block(0, "something");
 
-        (void)state;
         preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_message(p, "ours", 4);
         assert_int_equal(get_be(c->bytes + 22, 2), 0);
@@ -210,12 +201,11 @@ static void test_a_message_is_of_a_buffer_that_goes_on(void **state)
         drop(p);
 }
 
-static void test_labels_do_not_grow_for_ever(void **state)
+TEST(test_labels_do_not_grow_for_ever)
 {
         struct preamble *p = fresh();
         char label[1000];
 
-        (void)state;
         memset(label, 'x', sizeof(label));
         for (unsigned i = 0; i < 1000; i++) {
                 struct block b;
@@ -233,11 +223,10 @@ static void test_labels_do_not_grow_for_ever(void **state)
         drop(p);
 }
 
-static void test_a_census_costs_the_pause_around_it(void **state)
+TEST(test_a_census_costs_the_pause_around_it)
 {
         struct meter *m = calloc(1, sizeof(*m));
 
-        (void)state;
         meter_gc_begin(m, 0, 100);
         meter_gc_end(m, 0, 150);
         assert_int_equal(m->known, 0);
@@ -393,9 +382,8 @@ static void early_and_late(const char *path)
         free(second.bytes);
 }
 
-static void test_early_and_late_readers(void **state)
+TEST(test_early_and_late_readers)
 {
-        (void)state;
         assert_int_equal(in_child(early_and_late), 0);
 }
 
@@ -440,9 +428,8 @@ static void slow(const char *path)
         free(big);
 }
 
-static void test_a_slow_reader_costs_whole_blocks(void **state)
+TEST(test_a_slow_reader_costs_whole_blocks)
 {
-        (void)state;
         assert_int_equal(in_child(slow), 0);
 }
 
@@ -485,9 +472,8 @@ static void closed(const char *path)
         free(t.bytes);
 }
 
-static void test_descriptors_taken_away_are_left_alone_and_made_again(void **state)
+TEST(test_descriptors_taken_away_are_left_alone_and_made_again)
 {
-        (void)state;
         assert_int_equal(in_child(closed), 0);
 }
 
@@ -576,9 +562,8 @@ static void refusals(const char *path)
         _exit(0);
 }
 
-static void test_paths_that_are_refused(void **state)
+TEST(test_paths_that_are_refused)
 {
-        (void)state;
         assert_int_equal(in_child(refusals), 0);
 }
 
@@ -634,9 +619,8 @@ static void left_by_others(const char *path)
         _exit(0);
 }
 
-static void test_names_that_others_have_left_are_removed(void **state)
+TEST(test_names_that_others_have_left_are_removed)
 {
-        (void)state;
         assert_int_equal(in_child(left_by_others), 0);
 }
 
@@ -658,29 +642,7 @@ static void messages(const char *path)
         free(t.bytes);
 }
 
-static void test_requests_are_answered_in_the_stream(void **state)
+TEST(test_requests_are_answered_in_the_stream)
 {
-        (void)state;
         assert_int_equal(in_child(messages), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_definitions_are_kept_messages_are_not),
-                cmocka_unit_test(test_times_of_a_block_hold_its_events),
-                cmocka_unit_test(test_every_cut_of_a_block_is_survived),
-                cmocka_unit_test(test_an_info_table_ends_with_its_sixth_string),
-                cmocka_unit_test(test_a_message_is_of_a_buffer_that_goes_on),
-                cmocka_unit_test(test_labels_do_not_grow_for_ever),
-                cmocka_unit_test(test_a_census_costs_the_pause_around_it),
-                cmocka_unit_test(test_early_and_late_readers),
-                cmocka_unit_test(test_a_slow_reader_costs_whole_blocks),
-                cmocka_unit_test(test_descriptors_taken_away_are_left_alone_and_made_again),
-                cmocka_unit_test(test_paths_that_are_refused),
-                cmocka_unit_test(test_names_that_others_have_left_are_removed),
-                cmocka_unit_test(test_requests_are_answered_in_the_stream),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

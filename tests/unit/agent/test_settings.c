@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The agent's inputs: settings, the program's own options, requests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/control.h"
 #include "agent/settings.h"
@@ -22,11 +18,10 @@ static bool parse(const char *text, struct agent_settings *s)
         return good;
 }
 
-static void test_settings_are_taken(void **state)
+TEST(test_settings_are_taken)
 {
         struct agent_settings s;
 
-        (void)state;
         assert_true(parse("", &s));
         assert_int_equal(s.heap, 'T');
         assert_true(parse(
@@ -51,7 +46,7 @@ static void test_settings_are_taken(void **state)
         assert_int_equal(s.heap, 0);
 }
 
-static void test_what_is_not_a_setting_is_refused(void **state)
+TEST(test_what_is_not_a_setting_is_refused)
 {
         static const char *const wrong[] = {
                 "socket=relative", "heap=",
@@ -69,7 +64,6 @@ static void test_what_is_not_a_setting_is_refused(void **state)
         struct agent_settings s;
         char longest[2 * AGENT_PATH_MAX];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
                 if (parse(wrong[i], &s))
                         fail_msg("taken: %s", wrong[i]);
@@ -83,12 +77,11 @@ static void test_what_is_not_a_setting_is_refused(void **state)
         assert_true(parse(longest, &s));
 }
 
-static void test_options_of_the_program_are_seen(void **state)
+TEST(test_options_of_the_program_are_seen)
 {
         static const char arguments[] = "prog\0-hT\0+RTS\0-l\0-RTS\0-xn\0+RTS\0-hc\0--\0-w";
         struct own_options o = { 0 };
 
-        (void)state;
         options_of_arguments(&o, arguments, sizeof(arguments));
         assert_true(o.log && o.heap_profile && !o.no_census && !o.cost_profile);
         assert_non_null(options_refuse_profile(&o));
@@ -109,23 +102,21 @@ static void test_options_of_the_program_are_seen(void **state)
         assert_non_null(options_refuse_profile(&o));
 }
 
-static void test_the_first_argument_is_a_name(void **state)
+TEST(test_the_first_argument_is_a_name)
 {
         struct own_options o = { 0 };
 
-        (void)state;
         options_of_arguments(&o, "+RTS\0-l", 8);
         assert_false(o.log);
         options_of_arguments(&o, "x\0+RTS\0-l", 9); /* the last one without its end */
         assert_true(o.log);
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
         struct request r;
         struct error error;
 
-        (void)state;
         assert_true(control_parse("7 census", &r, &error));
         assert_int_equal(r.id, 7);
         assert_int_equal(r.verb, REQUEST_CENSUS);
@@ -148,17 +139,4 @@ static void test_requests(void **state)
                 if (control_parse(wrong[i], &r, &error))
                         fail_msg("taken: %s", wrong[i]);
         assert_int_equal(r.id, 7); /* so that the answer finds who asked */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_settings_are_taken),
-                cmocka_unit_test(test_what_is_not_a_setting_is_refused),
-                cmocka_unit_test(test_options_of_the_program_are_seen),
-                cmocka_unit_test(test_the_first_argument_is_a_name),
-                cmocka_unit_test(test_requests),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

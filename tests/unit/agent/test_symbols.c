@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Symbols of ELF images, whole, cut and damaged; layouts of the runtime's structures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/layout.h"
 #include "agent/symbols.h"
@@ -49,11 +45,10 @@ static void forget(void)
         memset(&rts, 0, sizeof(rts));
 }
 
-static void test_finds_what_is_there(void **state)
+TEST(test_finds_what_is_there)
 {
         struct file f = this_program();
 
-        (void)state;
         forget();
         assert_true(symbols_scan(f.bytes, f.size, 0) >= 4);
         assert_int_equal(rts.RtsFlags.size, sizeof(RtsFlags));
@@ -67,11 +62,10 @@ static void test_finds_what_is_there(void **state)
         free(f.bytes);
 }
 
-static void test_cut_images_are_survived(void **state)
+TEST(test_cut_images_are_survived)
 {
         struct file f = this_program();
 
-        (void)state;
         for (size_t n = 0; n < f.size; n += thin(f.size / 200 + 1, "cuts")) {
                 uint8_t *cut = malloc(n ? n : 1); /* so that one byte too far is seen */
                 char version[32];
@@ -84,13 +78,12 @@ static void test_cut_images_are_survived(void **state)
         free(f.bytes);
 }
 
-static void test_damaged_images_are_survived(void **state)
+TEST(test_damaged_images_are_survived)
 {
         struct file f = this_program();
         size_t headers = 64 * 40; /* the section headers are the last in the file */
         unsigned seed = 1;
 
-        (void)state;
         for (unsigned round = 0; round < 300; round += (unsigned)thin(1, "damages")) {
                 uint8_t *bytes = malloc(f.size);
                 char version[32];
@@ -109,13 +102,12 @@ static void test_damaged_images_are_survived(void **state)
         free(f.bytes);
 }
 
-static void test_a_configuration_is_known_by_its_hooks(void **state)
+TEST(test_a_configuration_is_known_by_its_hooks)
 {
         static char writer, defaults, on_exit_hook, malloc_fail;
         struct rts_config config = { .word = { 0 } };
         uint32_t enabled = RTS_OPTIONS_SAFE_ONLY;
 
-        (void)state;
         forget();
         memcpy(config.word, &enabled, sizeof(enabled));
         config.word[CONFIG_WRITER] = &writer;
@@ -150,13 +142,12 @@ static void put_profile(uint8_t *at, uint32_t profile, int64_t interval, uint32_
         memcpy(at + 16, &ticks, sizeof(ticks));
 }
 
-static void test_flags_of_the_collector(void **state)
+TEST(test_flags_of_the_collector)
 {
         const uint32_t max_heap = 102400, area = 256, generations = 3;
         uint8_t flags[440] = { 0 };
         struct gc_flags gc;
 
-        (void)state;
         assert_false(layout_gc_flags(flags, 440, &gc)); /* no generation: the options are not parsed */
         memcpy(flags + 28, &max_heap, sizeof(max_heap));
         memcpy(flags + 32, &area, sizeof(area));
@@ -169,12 +160,11 @@ static void test_flags_of_the_collector(void **state)
         assert_false(layout_gc_flags(NULL, 440, &gc));
 }
 
-static void test_flags_of_measured_releases(void **state)
+TEST(test_flags_of_measured_releases)
 {
         uint8_t flags[496] = { 0 };
         struct flags_layout l;
 
-        (void)state;
         assert_true(layout_flags(flags, 440, false, &l));
         assert_int_equal(l.heap_profile, 272);
         assert_true(layout_flags(flags, 472, false, &l));
@@ -187,12 +177,11 @@ static void test_flags_of_measured_releases(void **state)
         assert_false(layout_flags(flags, 440, false, &l));
 }
 
-static void test_other_flags_only_by_their_defaults(void **state)
+TEST(test_other_flags_only_by_their_defaults)
 {
         uint8_t flags[504] = { 0 };
         struct flags_layout l = { 0 };
 
-        (void)state;
         put_profile(flags + 296, 0, 100000000, 10);
         assert_false(layout_flags(flags, sizeof(flags), false, &l));
         assert_true(layout_flags(flags, sizeof(flags), true, &l));
@@ -204,12 +193,11 @@ static void test_other_flags_only_by_their_defaults(void **state)
         assert_false(layout_flags(NULL, 440, true, &l));
 }
 
-static void test_event_buffers(void **state)
+TEST(test_event_buffers)
 {
         static uint8_t bytes[16];
         struct event_buffer b = { .begin = bytes, .position = bytes, .size = EVENT_BUFFER_BYTES };
 
-        (void)state;
         assert_true(layout_buffers_known(&b));
         assert_false(layout_buffers_known(NULL));
         b.capability = 1;
@@ -220,20 +208,4 @@ static void test_event_buffers(void **state)
         b.size = EVENT_BUFFER_BYTES;
         b.begin = bytes + 8;
         assert_false(layout_buffers_known(&b));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_finds_what_is_there),
-                cmocka_unit_test(test_cut_images_are_survived),
-                cmocka_unit_test(test_damaged_images_are_survived),
-                cmocka_unit_test(test_a_configuration_is_known_by_its_hooks),
-                cmocka_unit_test(test_flags_of_the_collector),
-                cmocka_unit_test(test_flags_of_measured_releases),
-                cmocka_unit_test(test_other_flags_only_by_their_defaults),
-                cmocka_unit_test(test_event_buffers),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Symbols of info tables decoded; those that a census brings looked up in this program's own file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/bytes.h"
 #include "proto/base/haskell_symbol.h"
@@ -18,7 +14,7 @@
 
 /* ------------------------------------------------------------------ decoding */
 
-static void test_symbols_are_decoded(void **state)
+TEST(test_symbols_are_decoded)
 {
         static const struct {
                 const char *symbol, *module, *name;
@@ -56,7 +52,6 @@ static void test_symbols_are_decoded(void **state)
                 { "base_GHCziBase_foldr_closure", NULL, NULL },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 struct haskell_symbol s;
                 bool good = haskell_symbol_decode(&s, cases[i].symbol);
@@ -70,12 +65,11 @@ static void test_symbols_are_decoded(void **state)
 }
 
 /* Any text: within bounds (sanitizers see to that), and what is decoded is not empty. */
-static void test_any_text_is_survived(void **state)
+TEST(test_any_text_is_survived)
 {
         static const char letters[] = "zZ_0129aUTHMainGBcon_info_";
         unsigned seed = 1;
 
-        (void)state;
         for (unsigned round = 0; round < 200000; round++) {
                 char text[SYMBOL_BYTES + 16];
                 size_t n = (size_t)rand_r(&seed) % (round % 100 ? 40 : sizeof(text) - 6);
@@ -178,19 +172,17 @@ static void finds_and_describes(bool profiled)
         table_names_reset(&t);
 }
 
-static void test_finds_and_describes(void **state)
+TEST(test_finds_and_describes)
 {
-        (void)state;
         finds_and_describes(false);
         finds_and_describes(true);
 }
 
-static void test_many_at_once(void **state)
+TEST(test_many_at_once)
 {
         struct table_names t = { 0 };
         struct error error;
 
-        (void)state;
         for (unsigned i = 0; i < 20000; i++)
                 see(&t, (const uint8_t *)(uintptr_t)(0x1000 + 8 * i), 16);
         see(&t, stg_THUNK_TEST_info, 16);
@@ -203,12 +195,11 @@ static void test_many_at_once(void **state)
         table_names_reset(&t);
 }
 
-static void test_a_file_without_symbols_has_a_reason(void **state)
+TEST(test_a_file_without_symbols_has_a_reason)
 {
         struct table_names t = { 0 };
         struct error error;
 
-        (void)state;
         see(&t, stg_THUNK_TEST_info, 16);
         assert_false(look_up(&t, "/nowhere", false, &error));
         assert_string_equal(error.text, "/nowhere cannot be read: No such file or directory");
@@ -252,7 +243,7 @@ static void take_band(struct preamble *p, const uint8_t *code)
 }
 
 /* What the program describes itself is not looked up. */
-static void test_described_tables_are_left_alone(void **state)
+TEST(test_described_tables_are_left_alone)
 {
         static const char strings[] =
                 "own_info\0"
@@ -261,7 +252,6 @@ static void test_described_tables_are_left_alone(void **state)
         uint8_t payload[8 + sizeof(strings)];
         struct error error;
 
-        (void)state;
         preamble_reset(p);
         preamble_add(p, header, sizeof(header) - 1);
         put_be(payload, (uintptr_t)testzm1zi2_DataziThing_Thing_con_info - 16, 8);
@@ -285,18 +275,13 @@ static void test_described_tables_are_left_alone(void **state)
         free(p);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_symbols_are_decoded),
-                cmocka_unit_test(test_any_text_is_survived),
-                cmocka_unit_test(test_finds_and_describes),
-                cmocka_unit_test(test_many_at_once),
-                cmocka_unit_test(test_a_file_without_symbols_has_a_reason),
-                cmocka_unit_test(test_described_tables_are_left_alone),
-        };
         char version[32];
 
+        (void)state;
         (void)symbols_find(version, sizeof(version));
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When the agent's flushes and censuses are due. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "agent/pace.h"
 
@@ -20,11 +15,10 @@ static struct timetable default_one(void)
         return s;
 }
 
-static void test_flushes(void **state)
+TEST(test_flushes)
 {
         struct timetable s = default_one();
 
-        (void)state;
         assert_int_equal(timetable_until_due(&s, 0), S);
         assert_false(timetable_flush(&s, S - 1));
         assert_true(timetable_flush(&s, 3 * S)); /* late: one flush makes up for all */
@@ -35,11 +29,10 @@ static void test_flushes(void **state)
         assert_int_equal(timetable_until_due(&s, 9 * S), 0);
 }
 
-static void test_censuses_are_for_a_profile(void **state)
+TEST(test_censuses_are_for_a_profile)
 {
         struct timetable s = default_one();
 
-        (void)state;
         s.budget.share = 0;
         assert_false(timetable_census(&s, 100 * S));
         timetable_set_profile(&s, 0, 'T');
@@ -56,13 +49,12 @@ static void test_censuses_are_for_a_profile(void **state)
 }
 
 /* While they come as often as its own would, none is due; when they stop, it goes on by itself. */
-static void test_censuses_from_outside_put_it_off(void **state)
+TEST(test_censuses_from_outside_put_it_off)
 {
         const struct census_facts taken = { .known = 1, .pause_ns = 10000000, .lives = 1, .live_bytes = 20 << 20 };
         struct timetable s = default_one();
         int64_t now = 0;
 
-        (void)state;
         timetable_set_profile(&s, 0, 'T');
         assert_true(timetable_census(&s, S / 5));
         budget_learn(&s.budget, S, &taken); /* 10 ms: one each 20 s */
@@ -77,11 +69,10 @@ static void test_censuses_from_outside_put_it_off(void **state)
         assert_true(timetable_census(&s, now + 20 * S));
 }
 
-static void test_as_many_are_accepted_as_the_interval_allows(void **state)
+TEST(test_as_many_are_accepted_as_the_interval_allows)
 {
         struct timetable s = default_one();
 
-        (void)state;
         assert_false(timetable_accepts(&s, 0));
         timetable_set_profile(&s, 0, 'T');
         assert_true(timetable_accepts(&s, 0));
@@ -94,29 +85,15 @@ static void test_as_many_are_accepted_as_the_interval_allows(void **state)
 }
 
 /* A first look at a program that has just begun is not needed any more, however long it would pause the program. */
-static void test_one_from_outside_is_a_look(void **state)
+TEST(test_one_from_outside_is_a_look)
 {
         struct timetable s = default_one();
         const struct census_facts large = { .lives = 1, .live_bytes = UINT64_C(500) << 20 };
 
-        (void)state;
         timetable_set_profile(&s, 0, 'T');
         assert_true(timetable_census(&s, S / 5));
         timetable_given(&s, S, 1);
         budget_learn(&s.budget, 2 * S, &large);
         assert_false(timetable_census(&s, 400 * S));
         assert_true(timetable_census(&s, 600 * S)); /* a quarter of a second is within the budget again */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_flushes),
-                cmocka_unit_test(test_censuses_are_for_a_profile),
-                cmocka_unit_test(test_censuses_from_outside_put_it_off),
-                cmocka_unit_test(test_as_many_are_accepted_as_the_interval_allows),
-                cmocka_unit_test(test_one_from_outside_is_a_look),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

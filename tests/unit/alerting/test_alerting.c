@@ -3,15 +3,11 @@
  * A live target whose stream falls silent: the one built-in rule that no log can
  * show (the others: tests/data/rules/builtin-test.yaml).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/alerting.h"
 #include "daemon/watch/rule_file/rulebook.h"
@@ -116,9 +112,8 @@ static void bytes(uint64_t s)
         alerting_bytes(alerting, BEGAN + s * S);
 }
 
-static void silence_of_two_minutes(void **state)
+TEST_WITH(silence_of_two_minutes, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(at(0), ALERT_INACTIVE);
         bytes(0);
         bytes(10);
@@ -129,11 +124,10 @@ static void silence_of_two_minutes(void **state)
 }
 
 /* Three days are not two minutes that nothing came. */
-static void a_clock_that_is_set_is_no_silence(void **state)
+TEST_WITH(a_clock_that_is_set_is_no_silence, set_up, tear_down)
 {
         const uint64_t days = 3 * 24 * 3600;
 
-        (void)state;
         assert_int_equal(at(0), ALERT_INACTIVE);
         bytes(0);
         assert_int_equal(at(100), ALERT_INACTIVE);
@@ -147,18 +141,16 @@ static void a_clock_that_is_set_is_no_silence(void **state)
 }
 
 /* Five times the longest pause before. */
-static void a_program_with_long_pauses(void **state)
+TEST_WITH(a_program_with_long_pauses, set_up, tear_down)
 {
-        (void)state;
         bytes(0);
         bytes(60);
         assert_int_equal(at(60 + 300), ALERT_INACTIVE);
         assert_int_equal(at(60 + 301), ALERT_FIRING);
 }
 
-static void nothing_is_to_come_after_the_end(void **state)
+TEST_WITH(nothing_is_to_come_after_the_end, set_up, tear_down)
 {
-        (void)state;
         bytes(0);
         alerting_end_run(alerting, ALERTING_ENDED, "");
         assert_int_equal(at(1000), ALERT_INACTIVE);
@@ -187,33 +179,30 @@ static void reason_is(const char *part)
                 fail_msg("%s", alerts_get(alerting_alerts(alerting), 0)->sentence);
 }
 
-static void an_idle_program(void **state)
+TEST_WITH(an_idle_program, set_up, tear_down)
 {
-        (void)state;
         process(0, 5);
         bytes(0);
         process(999, 5);
         reason_is("no CPU time since then: it is idle");
 }
 
-static void a_program_that_works_and_does_not_flush(void **state)
+TEST_WITH(a_program_that_works_and_does_not_flush, set_up, tear_down)
 {
-        (void)state;
         process(0, 5);
         bytes(0);
         process(999, 500);
         reason_is("works (8m 15s of CPU time since then) and has no flush interval");
 }
 
-static void a_program_elsewhere(void **state)
+TEST_WITH(a_program_elsewhere, set_up, tear_down)
 {
-        (void)state;
         bytes(0);
         reason_is("it has no flush interval, so it writes only when a buffer is full");
 }
 
 /* Its agent flushes the log: nothing waits for a full buffer. */
-static void a_program_with_an_agent(void **state)
+TEST_WITH(a_program_with_an_agent, set_up_agent, tear_down)
 {
         process(0, 5);
         bytes(0);
@@ -255,9 +244,8 @@ static void end_and_begin(enum alerting_end end, const char *why)
 }
 
 /* A service manager starts it again within a second: who reads the alerts a minute later is to see the crash. */
-static void a_crash_is_shown_after_the_restart(void **state)
+TEST_WITH(a_crash_is_shown_after_the_restart, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
         end_and_begin(ALERTING_CRASHED, "killed by signal 9 (SIGKILL)");
         assert_int_equal(state_of("crashed", 11), ALERT_FIRING);
@@ -267,9 +255,8 @@ static void a_crash_is_shown_after_the_restart(void **state)
         assert_int_equal(state_of("crashed", 16 * 60), ALERT_RESOLVED);
 }
 
-static void a_failure_is_shown_after_the_restart(void **state)
+TEST_WITH(a_failure_is_shown_after_the_restart, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(state_of("failed", 10), ALERT_INACTIVE);
         end_and_begin(ALERTING_FAILED, "ended with status 1");
         assert_int_equal(state_of("failed", 14 * 60), ALERT_FIRING);
@@ -289,9 +276,8 @@ static const struct alert *alert_of(const char *rule)
 }
 
 /* Another target takes the name over, and its log ends before its parent says how: the crash is the one before. */
-static void a_crash_keeps_its_words(void **state)
+TEST_WITH(a_crash_keeps_its_words, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
         alerting_end_run(alerting, ALERTING_CRASHED, "killed by signal 9 (SIGKILL)");
         alerting_set_end(alerting, ALERTING_ENDED, "");
@@ -309,9 +295,8 @@ static void a_crash_keeps_its_words(void **state)
 }
 
 /* Its process was gone without an end marker, until its parent reported that it had ended with a status. */
-static void a_crash_that_was_a_failure_is_withdrawn(void **state)
+TEST_WITH(a_crash_that_was_a_failure_is_withdrawn, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(state_of("crashed", 10), ALERT_INACTIVE);
         alerting_end_run(alerting, ALERTING_CRASHED, "process 7 is gone, and its log has no end marker");
         assert_int_equal(state_of("crashed", 12), ALERT_FIRING);
@@ -327,7 +312,7 @@ static void a_crash_that_was_a_failure_is_withdrawn(void **state)
 }
 
 /* A loop of crashes whose ends alternate: a name shows its newest end alone. */
-static void the_newest_end_replaces_the_one_before(void **state)
+TEST_WITH(the_newest_end_replaces_the_one_before, set_up, tear_down)
 {
         static const struct {
                 enum alerting_end end;
@@ -339,7 +324,6 @@ static void the_newest_end_replaces_the_one_before(void **state)
                 { ALERTING_CRASHED, "killed by signal 11 (SIGSEGV)", "crashed", "failed" },
         };
 
-        (void)state;
         assert_int_equal(state_of("failed", 10), ALERT_INACTIVE);
         for (uint32_t i = 0; i < 4; i++) {
                 alerting_end_run(alerting, ends[i].end, ends[i].why);
@@ -353,11 +337,10 @@ static void the_newest_end_replaces_the_one_before(void **state)
 }
 
 /* A full disk concerns all targets of the daemon: one of them says so for all. */
-static void a_pause_of_recording_is_told_once(void **state)
+TEST_WITH(a_pause_of_recording_is_told_once, set_up, tear_down)
 {
         static const char why[] = "No space left on device";
 
-        (void)state;
         alerting_recording(alerting, why, false, 9);
         for (uint64_t s = 0; s < 60; s++)
                 assert_int_equal(state_of("recording-paused", s), ALERT_INACTIVE);
@@ -377,9 +360,8 @@ static void a_pause_of_recording_is_told_once(void **state)
 }
 
 /* Its log does not say yet what its Unix time is, nor does that of a run that has ended. */
-static void what_a_start_fires_has_a_time_of_day(void **state)
+TEST_WITH(what_a_start_fires_has_a_time_of_day, set_up, tear_down)
 {
-        (void)state;
         for (unsigned i = 0; i < 3; i++) {
                 assert_int_equal(state_of("restart-loop", 10 + i), ALERT_INACTIVE);
                 alerting_end_run(alerting, ALERTING_ENDED, "");
@@ -388,29 +370,4 @@ static void what_a_start_fires_has_a_time_of_day(void **state)
         }
         assert_int_equal(alert_of("restart-loop")->state.now, ALERT_FIRING);
         assert_int_equal(alert_of("restart-loop")->fired.wall_ns, BEGAN + 12 * S);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                TEST(silence_of_two_minutes),
-                TEST(a_clock_that_is_set_is_no_silence),
-                TEST(a_program_with_long_pauses),
-                TEST(nothing_is_to_come_after_the_end),
-                TEST(an_idle_program),
-                TEST(a_program_that_works_and_does_not_flush),
-                TEST(a_program_elsewhere),
-                cmocka_unit_test_setup_teardown(a_program_with_an_agent, set_up_agent, tear_down),
-                TEST(a_crash_is_shown_after_the_restart),
-                TEST(a_failure_is_shown_after_the_restart),
-                TEST(a_crash_keeps_its_words),
-                TEST(what_a_start_fires_has_a_time_of_day),
-                TEST(a_crash_that_was_a_failure_is_withdrawn),
-                TEST(the_newest_end_replaces_the_one_before),
-                TEST(a_pause_of_recording_is_told_once),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A gauge that is kept as rules ask for answers their windows as one of which everything is kept. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/internal.h"
 #include "daemon/judge/rules/data.h"
@@ -95,12 +91,11 @@ static void one_window(uint64_t window_s)
         series_done(&whole);
 }
 
-static void a_window_has_the_same_samples(void **state)
+TEST(a_window_has_the_same_samples)
 {
         static const uint64_t windows_s[] = { 1,    7,    59,   290,  299,   300,   301,   600,
                                               3600, 3830, 3841, 7200, 21500, 21601, 86400, 172800 };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(windows_s) / sizeof(windows_s[0]); i++)
                 one_window(windows_s[i]);
 }
@@ -118,9 +113,8 @@ static size_t held_after_days(const char *expr)
         return held;
 }
 
-static void what_is_not_asked_for_is_small(void **state)
+TEST(what_is_not_asked_for_is_small)
 {
-        (void)state;
         assert_in_range(held_after_days("threads > 5"), 1, 2500);
         assert_in_range(held_after_days("gc_share > 50%"), 1, 2500);
         assert_in_range(held_after_days("mean(gc_share, 15m) > 50%"), 1, 7600);
@@ -128,14 +122,13 @@ static void what_is_not_asked_for_is_small(void **state)
 }
 
 /* Rules that are loaded later find the last hours, in steps of ten minutes, and then all that comes. */
-static void a_rule_that_comes_later(void **state)
+TEST(a_rule_that_comes_later)
 {
         static struct rule_gauge gauges[GAUGES];
         struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
         struct trend_cell b;
         uint64_t s = 0;
 
-        (void)state;
         asked(gauges, "threads > 5");
         for (; s < 36000; s++)
                 gauge_push(g, (s + 1) * S - 1, (double)s);
@@ -147,15 +140,4 @@ static void a_rule_that_comes_later(void **state)
         assert_true(history_span(&g->series, (struct time_range){ (s - 3605) * S, s * S }, &b));
         assert_true(b.cell.min == (double)((s - 3605) / 10 * 10)); /* to 10 s again */
         gauge_clear(g);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_window_has_the_same_samples),
-                cmocka_unit_test(what_is_not_asked_for_is_small),
-                cmocka_unit_test(a_rule_that_comes_later),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Silences: which alerts they match, what is refused, and the stored text, broken in every way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/silence.h"
 #include "proto/base/error.h"
@@ -46,11 +42,10 @@ static uint64_t silence(const char *rule, const char *target, uint64_t now, uint
         return id;
 }
 
-static void silences_are_kept(void **state)
+TEST_WITH(silences_are_kept, set_up, tear_down)
 {
         struct error error;
 
-        (void)state;
         silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
         silence("old", "*", NOW, 5 * (uint64_t)S);
         char *text = silence_state_text(&silences);
@@ -63,7 +58,7 @@ static void silences_are_kept(void **state)
         assert_true(silences.next_id > silences.items[0].id);
 }
 
-static void broken_state_is_refused_whole(void **state)
+TEST_WITH(broken_state_is_refused_whole, set_up, tear_down)
 {
         static const struct {
                 const char *text, *error;
@@ -85,7 +80,6 @@ static void broken_state_is_refused_whole(void **state)
         };
         struct error error;
 
-        (void)state;
         silence("kept", "*", NOW, S);
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 assert_false(silence_state_parse(cases[i].text, strlen(cases[i].text), NOW, &silences, &error));
@@ -96,12 +90,11 @@ static void broken_state_is_refused_whole(void **state)
 }
 
 /* Every single byte changed, and every cut: it is accepted as a whole or refused with a reason. */
-static void damaged_state_is_survived(void **state)
+TEST_WITH(damaged_state_is_survived, set_up, tear_down)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
         struct error error;
 
-        (void)state;
         silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
         char *text = silence_state_text(&silences);
         size_t size = strlen(text);
@@ -124,13 +117,12 @@ static void damaged_state_is_survived(void **state)
         free(text);
 }
 
-static void silences_are_checked(void **state)
+TEST_WITH(silences_are_checked, set_up, tear_down)
 {
         struct silence s = { .rule = "a", .target = "*", .until_wall_ns = NOW };
         struct error error;
         uint64_t id;
 
-        (void)state;
         assert_false(silences_add(&silences, &s, NOW, &id, &error));
         assert_string_equal(error.text, "the end of the silence is not in the future");
         s.until_wall_ns = NOW + S;
@@ -158,16 +150,4 @@ static void silences_are_checked(void **state)
         assert_false(silences_add(&silences, &s, NOW, &id, &error));
         assert_string_equal(error.text, "there can be at most 1000 silences; end some first");
         assert_int_equal(silences_expire(&silences, NOW + S), SILENCES_MAX);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(silences_are_kept, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(silences_are_checked, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(broken_state_is_refused_whole, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(damaged_state_is_survived, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,13 @@
 /* A daemon's silences over restarts: a child writes the file, a broken one is moved aside, failures are reported. */
 #include <event2/event.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/silence_store.h"
 #include "proto/base/clock.h"
@@ -74,11 +70,10 @@ static void restart(void)
         start();
 }
 
-static void silences_outlive_a_restart(void **state)
+TEST_WITH(silences_outlive_a_restart, set_up, tear_down)
 {
         struct stat st;
 
-        (void)state;
         make_silence("leak");
         make_silence("gc_*"); /* while the first write is under way */
         assert_null(silence_store_not_kept(store));
@@ -93,13 +88,12 @@ static void silences_outlive_a_restart(void **state)
         assert_int_equal(silence_store_list(store)->n, 1);
 }
 
-static void a_broken_file_is_set_aside(void **state)
+TEST_WITH(a_broken_file_is_set_aside, set_up, tear_down)
 {
         static const char text[] = "{\"version\": 1, \"silences\": [{\"id\": ";
         char *kept;
         size_t size;
 
-        (void)state;
         make_silence("leak");
         silence_store_destroy(&store);
         assert_int_equal(whole_file_write(path, text, strlen(text)), 0);
@@ -121,12 +115,11 @@ static void a_broken_file_is_set_aside(void **state)
         assert_int_equal(access(path, F_OK), -1);
 }
 
-static void what_cannot_be_kept_is_said(void **state)
+TEST_WITH(what_cannot_be_kept_is_said, set_up, tear_down)
 {
         char file[128];
         struct timeval step = { .tv_usec = 20000 };
 
-        (void)state;
         silence_store_destroy(&store);
         (void)snprintf(file, sizeof(file), "%s/a", directory);
         int fd = open(file, O_CREAT | O_WRONLY, 0600); /* a file where a directory should be */
@@ -142,15 +135,4 @@ static void what_cannot_be_kept_is_said(void **state)
         assert_non_null(strstr(silence_store_not_kept(store), "Not a directory"));
         assert_int_equal(silence_store_list(store)->n, 1);
         unlink(file);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(silences_outlive_a_restart, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_broken_file_is_set_aside, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_cannot_be_kept_is_said, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which messages of a daemon are changes of an alert, for who follows it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <stdlib.h>
 
@@ -51,11 +47,10 @@ static void receive(struct known *k, const char *target, Hw__Alert__State state,
         free(list);
 }
 
-static void test_the_next_run_of_a_program_changes_nothing(void **state)
+TEST(test_the_next_run_of_a_program_changes_nothing)
 {
         struct known k = { .changed = count };
 
-        (void)state;
         changes = 0;
         receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
         assert_int_equal(changes, 1);
@@ -69,11 +64,10 @@ static void test_the_next_run_of_a_program_changes_nothing(void **state)
         known_done(&k);
 }
 
-static void test_a_removed_target_is_forgotten(void **state)
+TEST(test_a_removed_target_is_forgotten)
 {
         struct known k = { .changed = count };
 
-        (void)state;
         receive(&k, "old", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
         known_remove_target(&k, 0, "old", 2 * S);
         receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, 30 * S);
@@ -83,11 +77,10 @@ static void test_a_removed_target_is_forgotten(void **state)
         known_done(&k);
 }
 
-static void test_a_restarted_daemon_changes_nothing(void **state)
+TEST(test_a_restarted_daemon_changes_nothing)
 {
         struct known k = { .changed = count };
 
-        (void)state;
         changes = 0;
         receive(&k, "api", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
         receive(&k, "gone", HW__ALERT__STATE__STATE_FIRING, 8 * S, 100 * S, S);
@@ -97,15 +90,4 @@ static void test_a_restarted_daemon_changes_nothing(void **state)
         assert_int_equal(changes, 2);
         assert_int_equal(k.n, 1);
         known_done(&k);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_the_next_run_of_a_program_changes_nothing),
-                cmocka_unit_test(test_a_removed_target_is_forgotten),
-                cmocka_unit_test(test_a_restarted_daemon_changes_nothing),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_answers.c - the answers: from states, verdicts, bands, ends and alerts to words and advice. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/answers/answers.h"
 #include "client/answers/census.h"
@@ -215,12 +213,11 @@ static void says(const struct answers *a, enum target_question q, const char *pa
 
 /* ---------------------------------------------------------------- verdicts */
 
-static void a_steady_program_has_nothing_wrong(void **state)
+TEST(a_steady_program_has_nothing_wrong)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         a = asked(&m);
         assert_string_equal(a.word, "steady");
@@ -245,13 +242,12 @@ static void a_steady_program_has_nothing_wrong(void **state)
 }
 
 /* Not since the verdict was reached: the window that it rests on is older. */
-static void a_program_is_steady_since_its_window_began(void **state)
+TEST(a_program_is_steady_since_its_window_began)
 {
         Hw__Evidence evidence = HW__EVIDENCE__INIT;
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         evidence.has_ended_ns = evidence.has_span_ns = 1;
         evidence.ended_ns = 10 * MINUTE;
@@ -268,13 +264,12 @@ static void a_program_is_steady_since_its_window_began(void **state)
         says(&a, QUESTION_SINCE, "No lasting growth since its start");
 }
 
-static void a_leak_is_told_from_end_to_end(void **state)
+TEST(a_leak_is_told_from_end_to_end)
 {
         struct made m;
         struct answers a;
         char text[ANSWER_TEXT];
 
-        (void)state;
         leak_live(&m);
         m.band.info_table = &m.table;
         m.table.type = (char *)"CartItem";
@@ -314,7 +309,7 @@ static void a_leak_is_told_from_end_to_end(void **state)
                             "leak: +912 KiB/s since 5m 00s (cache on), Main.CartItem, limit in 42m 00s");
 }
 
-static void the_headline_of_a_run_that_is_over(void **state)
+TEST(the_headline_of_a_run_that_is_over)
 {
         Hw__BandContents contents = { PROTOBUF_C_MESSAGE_INIT(&hw__band_contents__descriptor),
                                       .name = (char *)"[Item]" };
@@ -322,7 +317,6 @@ static void the_headline_of_a_run_that_is_over(void **state)
         struct answers a;
         char text[ANSWER_TEXT];
 
-        (void)state;
         leak_live(&m);
         m.growing.label = (char *)"ghc-prim:GHC.Types.:";
         m.live.note_after = &m.before;
@@ -356,12 +350,11 @@ static void the_headline_of_a_run_that_is_over(void **state)
                             "leak: +912 KiB/s since 5m 00s (served 2400 requests), list cells");
 }
 
-static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void **state)
+TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         m.live = (Hw__Trend)HW__TREND__INIT;
@@ -411,12 +404,11 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
 }
 
 /* What is known comes first, and then what would settle it. */
-static void before_a_verdict_it_says_what_is_known(void **state)
+TEST(before_a_verdict_it_says_what_is_known)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         before_verdict(&m, 2);
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
@@ -525,12 +517,11 @@ static void before_a_verdict_it_says_what_is_known(void **state)
 }
 
 /* Copying doubles the slope of the heap, which is judged first: live data is known more rarely. */
-static void a_rise_of_live_data_leads_while_they_are_not_judged(void **state)
+TEST(a_rise_of_live_data_leads_while_they_are_not_judged)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         before_verdict(&m, 60);
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 724 * 1024.0);
@@ -544,12 +535,11 @@ static void a_rise_of_live_data_leads_while_they_are_not_judged(void **state)
 }
 
 /* The verdict leads; where the rise of the last seconds meets the limit sooner, that is said. */
-static void the_nearer_limit_is_shown(void **state)
+TEST(the_nearer_limit_is_shown)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         leak_live(&m);
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
@@ -597,12 +587,11 @@ static void the_nearer_limit_is_shown(void **state)
 }
 
 /* A number is said with its age sooner while it rises, and not at all while it is of now. */
-static void an_old_number_has_its_age(void **state)
+TEST(an_old_number_has_its_age)
 {
         struct made m;
         uint64_t age_ns;
 
-        (void)state;
         begin(&m);
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = m.t.event_time_ns - 2 * SECOND;
@@ -624,12 +613,11 @@ static void an_old_number_has_its_age(void **state)
 }
 
 /* Threads that pile up are what grows, whatever bands and live data say so far, but for a verdict that counts them. */
-static void test_threads_pile_up(void **state)
+TEST(test_threads_pile_up)
 {
         static struct made m;
         Hw__ThreadRise rise = HW__THREAD_RISE__INIT;
 
-        (void)state;
         begin(&m);
         m.trends.threads = &rise;
         rise.sentence = (char *)"2,919 threads, +112/s";
@@ -667,7 +655,7 @@ static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t s
         return a;
 }
 
-static void the_advised_step_gives_a_verdict(void **state)
+TEST(the_advised_step_gives_a_verdict)
 {
         static const struct {
                 uint64_t length_ns, step_ns;
@@ -685,7 +673,6 @@ static void the_advised_step_gives_a_verdict(void **state)
         struct made m;
         struct answers a;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 a = ended_early(&m, cases[i].length_ns, cases[i].step_ns, true, cases[i].live);
                 says(&a, QUESTION_WRONG, "the run was too short");
@@ -705,12 +692,11 @@ static void the_advised_step_gives_a_verdict(void **state)
         assert_string_equal(advice(&m), "few-collections");
 }
 
-static void a_running_program_is_not_told_a_longer_step(void **state)
+TEST(a_running_program_is_not_told_a_longer_step)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         (void)ended_early(&m, SECOND, SECOND, true, true);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.live.has_verdict_in_ns = 1;
@@ -725,12 +711,11 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         says(&a, QUESTION_NEXT, "a verdict needs more major collections");
 }
 
-static void an_address_is_called_one(void **state)
+TEST(an_address_is_called_one)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         a = ended_early(&m, SECOND, 100000000, true, false);
         says(&a, QUESTION_GROWS, "Not known; the largest is Main.CartItem with");
         m.band.label = (char *)"0x4c20d8";
@@ -742,12 +727,11 @@ static void an_address_is_called_one(void **state)
         says(&a, QUESTION_GROWS, "the largest is 0x4c20d8 with 40.0 MiB");
 }
 
-static void where_decides_whose_verdict_is_shown(void **state)
+TEST(where_decides_whose_verdict_is_shown)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 4096);
@@ -805,13 +789,12 @@ static void where_decides_whose_verdict_is_shown(void **state)
 /* -------------------------------------------------------------------- ends */
 
 /* A band that is new has no verdict yet: while it gained most it is named, not one that was there from the start. */
-static void a_new_band_is_named_before_its_verdict(void **state)
+TEST(a_new_band_is_named_before_its_verdict)
 {
         struct made m;
         struct answers a;
         Hw__GrowingBand new = HW__GROWING_BAND__INIT, *news[] = { &new };
 
-        (void)state;
         leak_live(&m);
         rise(&m);
         new.has_band = new.has_bytes = new.has_gained_bytes = 1;
@@ -833,13 +816,12 @@ static void a_new_band_is_named_before_its_verdict(void **state)
 }
 
 /* A program that is killed at once ends at no time of its run. */
-static void an_end_before_any_event_has_no_time(void **state)
+TEST(an_end_before_any_event_has_no_time)
 {
         struct made m;
         struct account account;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_signal = 1;
@@ -859,7 +841,7 @@ static void an_end_before_any_event_has_no_time(void **state)
 }
 
 /* A program may be idle for long before it ends: its last event is not its end, nor is its last census of then. */
-static void an_idle_program_ends_when_it_does(void **state)
+TEST(an_idle_program_ends_when_it_does)
 {
         static const struct {
                 uint64_t sampled_s, told_s; /* into the run; 0: not */
@@ -874,7 +856,6 @@ static void an_idle_program_ends_when_it_does(void **state)
         struct account account;
         struct made m;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 begin(&m);
                 m.t.event_time_ns = 150 * NS_PER_S;
@@ -894,12 +875,11 @@ static void an_idle_program_ends_when_it_does(void **state)
 }
 
 /* A heap of large objects is exhausted at half of -M: what the other half is for is said. */
-static void an_exhausted_heap_may_be_half_of_its_limit(void **state)
+TEST(an_exhausted_heap_may_be_half_of_its_limit)
 {
         struct made m;
         struct account account;
 
-        (void)state;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_status = 1;
@@ -922,13 +902,12 @@ static void an_exhausted_heap_may_be_half_of_its_limit(void **state)
                         assert_null(strstr(account.rows[i].says.text, "held back"));
 }
 
-static void how_it_ended_comes_first(void **state)
+TEST(how_it_ended_comes_first)
 {
         struct made m;
         struct answers a;
         char text[ANSWER_TEXT];
 
-        (void)state;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_signal = 1;
@@ -999,13 +978,12 @@ static void how_it_ended_comes_first(void **state)
 }
 
 /* A program that grows straight into its limit in seconds has no verdict: the words are about what is known. */
-static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
+TEST(a_rise_into_the_limit_is_told_without_a_verdict)
 {
         Hw__Note note = HW__NOTE__INIT;
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.live.verdict = HW__VERDICT__VERDICT_UNKNOWN;
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
@@ -1147,12 +1125,11 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         says(&a, QUESTION_UNTIL, "Not known whether it reached its limit: the limit of its control group is 300 MiB");
 }
 
-static void a_source_that_gives_nothing(void **state)
+TEST(a_source_that_gives_nothing)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_UNREADABLE;
         m.state.detail = (char *)"Permission denied";
@@ -1175,7 +1152,7 @@ static void a_source_that_gives_nothing(void **state)
 
 /* ------------------------------------------------------------------ advice */
 
-static void advice_follows_the_profile(void **state)
+TEST(advice_follows_the_profile)
 {
         static const struct {
                 Hw__Breakdown breakdown;
@@ -1195,7 +1172,6 @@ static void advice_follows_the_profile(void **state)
                 { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures", "look at what grows with it" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct made m;
                 struct answers a;
@@ -1210,12 +1186,11 @@ static void advice_follows_the_profile(void **state)
 }
 
 /* Of a program that is watched from outside, threads that wait at one place are a band. */
-static void threads_that_wait_are_counted_by_a_command(void **state)
+TEST(threads_that_wait_are_counted_by_a_command)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
         m.growing.label = m.band.label = (char *)"threads blocked on an MVar in Main.waitForReply";
@@ -1253,12 +1228,11 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         assert_string_equal(advice(&m), "module");
 }
 
-static void a_cost_centre_has_its_place(void **state)
+TEST(a_cost_centre_has_its_place)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
         m.centres[0] = &m.centre;
@@ -1273,13 +1247,12 @@ static void a_cost_centre_has_its_place(void **state)
         says(&a, QUESTION_GROWS, "(module Cache, src/Cache.hs:7:1-12)");
 }
 
-static void without_a_profile_the_flag_that_fits(void **state)
+TEST(without_a_profile_the_flag_that_fits)
 {
         struct made m;
         struct answers a;
         char text[ANSWER_TEXT];
 
-        (void)state;
         leak_live(&m);
         m.t.census = NULL;
         m.t.n_bands = 0;
@@ -1325,12 +1298,11 @@ static void without_a_profile_the_flag_that_fits(void **state)
 }
 
 /* Steady until now, and the newest minutes rise: neither a leak nor green. */
-static void growth_that_is_not_sure_yet(void **state)
+TEST(growth_that_is_not_sure_yet)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.live.has_verdict_in_ns = m.live.has_provisional_slope = 1;
         m.live.verdict_in_ns = 3 * MINUTE;
@@ -1345,12 +1317,11 @@ static void growth_that_is_not_sure_yet(void **state)
 }
 
 /* A program whose heap is exhausted frees most of it before it ends. */
-static void what_grew_is_shown_at_its_most(void **state)
+TEST(what_grew_is_shown_at_its_most)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         leak_live(&m);
         m.growing.bytes = 48;
         m.world_band.max_bytes = 19 * MIB;
@@ -1361,12 +1332,11 @@ static void what_grew_is_shown_at_its_most(void **state)
         says(&a, QUESTION_GROWS, "Main.CartItem with at most 19.0 MiB, ");
 }
 
-static void growth_over_many_bands(void **state)
+TEST(growth_over_many_bands)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         leak_live(&m);
         m.growth.n_bands = 0;
         a = asked(&m);
@@ -1406,7 +1376,7 @@ static void growth_over_many_bands(void **state)
         says(&a, QUESTION_GROWS, "No band by itself");
 }
 
-static void alerts_that_say_something_else(void **state)
+TEST(alerts_that_say_something_else)
 {
         static const char *const rules[][2] = {
                 { "fragmentation", "fragmentation" }, { "gc-share", "collections" },  { "gc-pauses", "collections" },
@@ -1415,7 +1385,6 @@ static void alerts_that_say_something_else(void **state)
         struct made m;
         struct answers a;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
                 begin(&m);
                 m.alert_list[0] = &m.alert;
@@ -1445,12 +1414,11 @@ static void alerts_that_say_something_else(void **state)
         assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
 }
 
-static void the_profile_itself_is_told_apart(void **state)
+TEST(the_profile_itself_is_told_apart)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.t.gc = &m.gc;
         m.gc.has_gc_share_run = m.gc.has_pause_total_ns = m.gc.has_census_pause_ns = 1;
@@ -1487,12 +1455,11 @@ static void the_profile_itself_is_told_apart(void **state)
         assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
 }
 
-static void joined_while_it_grew(void **state)
+TEST(joined_while_it_grew)
 {
         struct answers a;
         struct made m;
 
-        (void)state;
         leak_live(&m);
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = 5 * MINUTE; /* when its growth is said to have begun */
@@ -1513,12 +1480,11 @@ static void joined_while_it_grew(void **state)
         says(&a, QUESTION_SINCE, "Growth began at <T>");
 }
 
-static void damage_and_the_daemons_own_advice(void **state)
+TEST(damage_and_the_daemons_own_advice)
 {
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.advices[0] = &m.advice;
         m.health.advice = m.advices;
@@ -1563,12 +1529,11 @@ static void damage_and_the_daemons_own_advice(void **state)
 
 /* -------------------------------------------------------------------- rank */
 
-static void the_worst_has_the_highest_rank(void **state)
+TEST(the_worst_has_the_highest_rank)
 {
         struct made m;
         double steady, unknown, growing, leak, soon, killed;
 
-        (void)state;
         begin(&m);
         steady = asked(&m).rank;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
@@ -1609,13 +1574,12 @@ static void the_worst_has_the_highest_rank(void **state)
         assert_true(asked(&m).rank > soon);
 }
 
-static void hostile_texts_are_cut_at_a_character(void **state)
+TEST(hostile_texts_are_cut_at_a_character)
 {
         struct made m;
         struct answers a;
         char label[4000], text[60];
 
-        (void)state;
         leak_live(&m);
         for (size_t i = 0; i + 3 < sizeof(label); i += 3)
                 memcpy(label + i, "€", 3);
@@ -1634,13 +1598,12 @@ static void hostile_texts_are_cut_at_a_character(void **state)
         assert_string_equal(answer_tone_name(ANSWER_BAD), "bad");
 }
 
-static void the_holder_is_named_with_the_moment(void **state)
+TEST(the_holder_is_named_with_the_moment)
 {
         Hw__ActionResult result = HW__ACTION_RESULT__INIT;
         struct made m;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.run.has_local = m.run.local = 1;
         a = asked(&m);
@@ -1686,11 +1649,10 @@ static void sentence_is(const struct made *m, uint64_t now_ns, const char *expec
 }
 
 /* Of when the bands are, and whether live data has become other since; in the past when the run is over. */
-static void the_age_of_the_last_census(void **state)
+TEST(the_age_of_the_last_census)
 {
         struct made m;
 
-        (void)state;
         begin(&m);
         m.census.time_ns = 5 * MINUTE;
         m.census.total_bytes = 40 * MIB;
@@ -1757,14 +1719,13 @@ static void the_age_of_the_last_census(void **state)
 }
 
 /* What resident memory was divided into is not the one beside it: its own size and age are said. */
-static void parts_of_another_moment_say_so(void **state)
+TEST(parts_of_another_moment_say_so)
 {
         static struct made m;
         Hw__Process process = HW__PROCESS__INIT;
         Hw__Resident resident = HW__RESIDENT__INIT;
         struct answers a;
 
-        (void)state;
         begin(&m);
         m.heap_state.process = &process;
         m.heap_state.resident = &resident;
@@ -1782,7 +1743,7 @@ static void parts_of_another_moment_say_so(void **state)
              "RSS 920 MiB (of 900 MiB, 5.00 s earlier: given back 0 B, foreign 800 MiB, files 0 B)");
 }
 
-static void sentences_name_slots_that_there_are(void **state)
+TEST(sentences_name_slots_that_there_are)
 {
 #define TABLE(...)
 #define END
@@ -1797,52 +1758,5 @@ static void sentences_name_slots_that_there_are(void **state)
                 NULL
         };
 
-        (void)state;
         assert_slots_exist(rows, names);
-}
-
-int main(void)
-{
-        static const struct CMUnitTest tests[] = {
-                cmocka_unit_test(parts_of_another_moment_say_so),
-                cmocka_unit_test(test_threads_pile_up),
-                cmocka_unit_test(an_old_number_has_its_age),
-                cmocka_unit_test(a_steady_program_has_nothing_wrong),
-                cmocka_unit_test(a_program_is_steady_since_its_window_began),
-                cmocka_unit_test(a_leak_is_told_from_end_to_end),
-                cmocka_unit_test(the_headline_of_a_run_that_is_over),
-                cmocka_unit_test(before_a_verdict_there_is_a_provisional_growth_and_a_countdown),
-                cmocka_unit_test(the_advised_step_gives_a_verdict),
-                cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
-                cmocka_unit_test(an_address_is_called_one),
-                cmocka_unit_test(where_decides_whose_verdict_is_shown),
-                cmocka_unit_test(a_new_band_is_named_before_its_verdict),
-                cmocka_unit_test(an_end_before_any_event_has_no_time),
-                cmocka_unit_test(an_idle_program_ends_when_it_does),
-                cmocka_unit_test(an_exhausted_heap_may_be_half_of_its_limit),
-                cmocka_unit_test(how_it_ended_comes_first),
-                cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),
-                cmocka_unit_test(a_source_that_gives_nothing),
-                cmocka_unit_test(advice_follows_the_profile),
-                cmocka_unit_test(threads_that_wait_are_counted_by_a_command),
-                cmocka_unit_test(a_cost_centre_has_its_place),
-                cmocka_unit_test(without_a_profile_the_flag_that_fits),
-                cmocka_unit_test(growth_that_is_not_sure_yet),
-                cmocka_unit_test(what_grew_is_shown_at_its_most),
-                cmocka_unit_test(growth_over_many_bands),
-                cmocka_unit_test(alerts_that_say_something_else),
-                cmocka_unit_test(the_profile_itself_is_told_apart),
-                cmocka_unit_test(joined_while_it_grew),
-                cmocka_unit_test(damage_and_the_daemons_own_advice),
-                cmocka_unit_test(the_worst_has_the_highest_rank),
-                cmocka_unit_test(before_a_verdict_it_says_what_is_known),
-                cmocka_unit_test(a_rise_of_live_data_leads_while_they_are_not_judged),
-                cmocka_unit_test(the_nearer_limit_is_shown),
-                cmocka_unit_test(hostile_texts_are_cut_at_a_character),
-                cmocka_unit_test(the_age_of_the_last_census),
-                cmocka_unit_test(the_holder_is_named_with_the_moment),
-                cmocka_unit_test(sentences_name_slots_that_there_are),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

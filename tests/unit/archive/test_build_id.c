@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/past/archive/observe.h"
 
@@ -33,31 +29,19 @@ static int take_notes(struct dl_phdr_info *info, size_t size, void *ctx)
         return 1;
 }
 
-static void a_process_has_the_build_id_of_its_file(void **state)
+TEST(a_process_has_the_build_id_of_its_file)
 {
         char expected[BUILD_ID_TEXT] = "", got[BUILD_ID_TEXT];
 
-        (void)state;
         (void)dl_iterate_phdr(take_notes, expected);
         assert_int_equal(build_id_of((uint32_t)getpid(), got), expected[0] != '\0');
         if (expected[0])
                 assert_string_equal(got, expected);
 }
 
-static void no_process_has_none(void **state)
+TEST(no_process_has_none)
 {
         char got[BUILD_ID_TEXT];
 
-        (void)state;
         assert_false(build_id_of(UINT32_MAX, got));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_process_has_the_build_id_of_its_file),
-                cmocka_unit_test(no_process_has_none),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

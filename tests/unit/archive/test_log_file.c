@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plain and compressed logs give the same bytes; cut or damaged ones give what can be read, and say so. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,11 +75,10 @@ static struct log_file *reopen(void)
         return f;
 }
 
-static void the_same_bytes_however_it_is_packed(void **state)
+TEST(the_same_bytes_however_it_is_packed)
 {
         static const size_t pieces[] = { 1, 7, 4096, BYTES };
 
-        (void)state;
         for (size_t i = 0; i < 3; i++) {
                 size_t n = i < 2 ? packs[i](packed, sizeof(packed), plain, BYTES) : BYTES;
                 write_file(i < 2 ? packed : plain, n);
@@ -100,9 +94,8 @@ static void the_same_bytes_however_it_is_packed(void **state)
         }
 }
 
-static void archives_one_behind_the_other_are_one_log(void **state)
+TEST(archives_one_behind_the_other_are_one_log)
 {
-        (void)state;
         for (size_t i = 0; i < 8; i++) { /* of either kind, with zeros between and behind, or without */
                 const size_t zeros = i & 4 ? 70000 : 0;
                 size_t n = packs[i & 1](packed, sizeof(packed), plain, BYTES / 3);
@@ -121,9 +114,8 @@ static void archives_one_behind_the_other_are_one_log(void **state)
         }
 }
 
-static void what_is_behind_an_archive_is_no_damage_of_it(void **state)
+TEST(what_is_behind_an_archive_is_no_damage_of_it)
 {
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 size_t n = packs[i](packed, sizeof(packed), plain, BYTES);
 
@@ -139,9 +131,8 @@ static void what_is_behind_an_archive_is_no_damage_of_it(void **state)
         }
 }
 
-static void what_breaks_off_gives_what_there_is_and_says_so(void **state)
+TEST(what_breaks_off_gives_what_there_is_and_says_so)
 {
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 size_t n = packs[i](packed, sizeof(packed), plain, BYTES);
                 for (size_t cut = 5; cut < n; cut += n / 17) {
@@ -156,9 +147,8 @@ static void what_breaks_off_gives_what_there_is_and_says_so(void **state)
         }
 }
 
-static void what_is_damaged_says_so(void **state)
+TEST(what_is_damaged_says_so)
 {
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 size_t n = packs[i](packed, sizeof(packed), plain, BYTES);
                 memset(packed + n / 2, 0xff, 100);
@@ -170,11 +160,10 @@ static void what_is_damaged_says_so(void **state)
         }
 }
 
-static void leaving_out_is_reading_and_forgetting(void **state)
+TEST(leaving_out_is_reading_and_forgetting)
 {
         static const uint64_t skips[] = { 0, 1, 3, 65536, 65537, 200000 };
 
-        (void)state;
         for (size_t i = 0; i < 3; i++) {
                 size_t n = i < 2 ? packs[i](packed, sizeof(packed), plain, BYTES) : BYTES;
                 write_file(i < 2 ? packed : plain, n);
@@ -202,7 +191,7 @@ static long peak_kib(void)
 }
 
 /* A gigabyte of zeros in a few bytes: read in pieces it costs time, not memory. */
-static void a_bomb_takes_no_memory(void **state)
+TEST(a_bomb_takes_no_memory)
 {
         static uint8_t zeros[1 << 20];
         ZSTD_CStream *z = ZSTD_createCStream();
@@ -210,7 +199,6 @@ static void a_bomb_takes_no_memory(void **state)
         uint64_t total = 0;
         ssize_t n;
 
-        (void)state;
         assert_non_null(z);
         assert_non_null(file);
         for (int i = 0; i <= 1024; i++) {
@@ -232,11 +220,10 @@ static void a_bomb_takes_no_memory(void **state)
         assert_true(peak_kib() - before < 64 * 1024);
 }
 
-static void what_cannot_be_opened_is_a_sentence(void **state)
+TEST(what_cannot_be_opened_is_a_sentence)
 {
         struct error error;
 
-        (void)state;
         assert_null(log_file_open("/does/not/exist", &error));
         assert_string_equal(error.text, "No such file or directory");
         assert_null(log_file_open("/tmp", &error));
@@ -267,18 +254,4 @@ static int teardown(void **state)
         return unlink(path);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_same_bytes_however_it_is_packed),
-                cmocka_unit_test(archives_one_behind_the_other_are_one_log),
-                cmocka_unit_test(what_is_behind_an_archive_is_no_damage_of_it),
-                cmocka_unit_test(what_breaks_off_gives_what_there_is_and_says_so),
-                cmocka_unit_test(what_is_damaged_says_so),
-                cmocka_unit_test(leaving_out_is_reading_and_forgetting),
-                cmocka_unit_test(a_bomb_takes_no_memory),
-                cmocka_unit_test(what_cannot_be_opened_is_a_sentence),
-        };
-
-        return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_observe.c - what the archive keeps of the messages of a run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/past/archive/observe.h"
 #include "proto/base/time.h"
@@ -33,9 +29,8 @@ static void send_samples(struct observed *o, enum series_id id)
 }
 
 /* All of proto/facts/series.def but the total of a census, which comes with the census. */
-static void every_series_is_kept(void **state)
+TEST(every_series_is_kept)
 {
-        (void)state;
         for (enum series_id id = 1; id < SERIES_COUNT; id++) {
                 struct observed *o = observed_new(0, "api", 1);
                 const bool total = series_rows[id].kind == SERIES_TOTAL;
@@ -52,13 +47,4 @@ static void every_series_is_kept(void **state)
                 }
                 observed_destroy(&o);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(every_series_is_kept),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

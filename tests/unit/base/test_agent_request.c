@@ -5,10 +5,6 @@
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/agent_socket.h"
 #include "proto/base/descriptors.h"
@@ -101,35 +97,32 @@ static bool ask(const char *answer, char said[128], struct error *error)
         return good;
 }
 
-static void test_an_answer_that_comes_in_pieces(void **state)
+TEST(test_an_answer_that_comes_in_pieces)
 {
         char said[128];
         struct error error;
 
-        (void)state;
         assert_true(ask("ok ghc=9.10.3 log=off heap=T", said, &error));
         assert_string_equal(said, "ghc=9.10.3 log=off heap=T");
 }
 
-static void test_a_refusal(void **state)
+TEST(test_a_refusal)
 {
         char said[128];
         struct error error;
 
-        (void)state;
         assert_false(ask("no it cannot be stopped", said, &error));
         assert_string_equal(error.text, "the agent says: it cannot be stopped");
 }
 
 /* Its owner takes no connections, and has filled the queue of those that wait. */
-static void test_a_full_backlog(void **state)
+TEST(test_a_full_backlog)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         char said[128], directory[] = "/tmp/hw-test-XXXXXX";
         struct error error;
         int listener = socket(AF_UNIX, SOCK_STREAM, 0), waiting[8], n = 0;
 
-        (void)state;
         assert_non_null(mkdtemp(directory));
         (void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/agent", directory);
         assert_int_equal(bind(listener, (const struct sockaddr *)&a, sizeof(a)), 0);
@@ -144,15 +137,4 @@ static void test_a_full_backlog(void **state)
         (void)close(listener);
         assert_int_equal(unlink(a.sun_path), 0);
         assert_int_equal(rmdir(directory), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_an_answer_that_comes_in_pieces),
-                cmocka_unit_test(test_a_refusal),
-                cmocka_unit_test(test_a_full_backlog),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

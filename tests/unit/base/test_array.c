@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Growable arrays: room, zeros, and that a failure changes nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/array.h"
 
-static void test_room_grows_by_doubling(void **state)
+TEST(test_room_grows_by_doubling)
 {
         uint64_t *numbers = NULL;
         size_t capacity = 0, resizes = 0;
 
-        (void)state;
         for (size_t n = 0; n < 10000; n++) {
                 const size_t before = capacity;
 
@@ -31,7 +26,7 @@ static void test_room_grows_by_doubling(void **state)
         free(numbers);
 }
 
-static void test_what_is_added_is_zero(void **state)
+TEST(test_what_is_added_is_zero)
 {
         struct pair {
                 uint16_t a;
@@ -39,7 +34,6 @@ static void test_what_is_added_is_zero(void **state)
         } *pairs = NULL;
         uint32_t capacity = 0;
 
-        (void)state;
         assert_true(ARRAY_RESERVE_ZEROED(pairs, capacity, 3));
         memset(pairs, 0xff, capacity * sizeof(*pairs));
         const uint32_t before = capacity;
@@ -50,13 +44,12 @@ static void test_what_is_added_is_zero(void **state)
         free(pairs);
 }
 
-static void test_failure_changes_nothing(void **state)
+TEST(test_failure_changes_nothing)
 {
         uint64_t *numbers = NULL, *kept;
         size_t capacity = 0;
         uint32_t small = 0;
 
-        (void)state;
         assert_true(ARRAY_RESERVE(numbers, capacity, 5));
         numbers[4] = 7;
         kept = numbers;
@@ -71,12 +64,11 @@ static void test_failure_changes_nothing(void **state)
         free(numbers);
 }
 
-static void test_arrays_without_capacity(void **state)
+TEST(test_arrays_without_capacity)
 {
         unsigned *numbers = NULL;
         size_t n = 0;
 
-        (void)state;
         while (n < 1000) {
                 assert_true(ARRAY_RESERVE_NEXT(numbers, n));
                 numbers[n] = (unsigned)n;
@@ -89,16 +81,4 @@ static void test_arrays_without_capacity(void **state)
         for (size_t i = 0; i < n; i++)
                 assert_int_equal(numbers[i], i);
         free(numbers);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_room_grows_by_doubling),
-                cmocka_unit_test(test_what_is_added_is_zero),
-                cmocka_unit_test(test_failure_changes_nothing),
-                cmocka_unit_test(test_arrays_without_capacity),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,14 @@
 /* How a daemon ended, as the next one and clients learn it; daemons are processes of their own here, as locks are. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
@@ -83,11 +79,10 @@ static struct daemon_life now(void)
         return life;
 }
 
-static void ends(void **state)
+TEST_WITH(ends, setup, teardown)
 {
         char text[DAEMON_LIFE_TEXT_MAX];
 
-        (void)state;
         assert_int_equal(now().end, LIFE_NONE);
         pid_t pid = live(STOPPED);
         struct daemon_life life = now();
@@ -111,13 +106,12 @@ static void ends(void **state)
         assert_non_null(strstr(daemon_life_text(text, &life), "was killed"));
 }
 
-static void one_at_a_time(void **state)
+TEST_WITH(one_at_a_time, setup, teardown)
 {
         struct daemon_life before;
         struct error error;
         char expected[64];
 
-        (void)state;
         pid_t pid = live(STAYS);
         assert_int_equal(now().end, LIFE_RUNS);
         assert_int_equal(daemon_life_begin(root, false, &before, &error), -EBUSY);
@@ -129,11 +123,10 @@ static void one_at_a_time(void **state)
 }
 
 /* The more daemons in a row have not lived for long, the later the next one. */
-static void pauses(void **state)
+TEST_WITH(pauses, setup, teardown)
 {
         static const uint64_t seconds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300 };
 
-        (void)state;
         for (uint32_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
                 live(i % 2 ? CRASHED : KILLED);
                 struct daemon_life life = now();
@@ -156,9 +149,8 @@ static void write_life(const char *text)
         close(fd);
 }
 
-static void others(void **state)
+TEST_WITH(others, setup, teardown)
 {
-        (void)state;
         write_life("pid 7\nboot of-another-start\nbegan 1000\nshort-lives 2\nrecords 1\n");
         struct daemon_life life = now();
         assert_int_equal(life.end, LIFE_REBOOT);
@@ -176,16 +168,4 @@ static void others(void **state)
         assert_int_equal(life.end, LIFE_SIGNAL);
         assert_int_equal(daemon_life_failures(&life), 0);
         assert_true(daemon_life_next_ns(&life) < clock_wall_ns());
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(ends, setup, teardown),
-                cmocka_unit_test_setup_teardown(one_at_a_time, setup, teardown),
-                cmocka_unit_test_setup_teardown(pauses, setup, teardown),
-                cmocka_unit_test_setup_teardown(others, setup, teardown),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

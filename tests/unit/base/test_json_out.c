@@ -2,14 +2,10 @@
 /* test_json_out.c - the writer of JSON: commas, lines, numbers, escapes, and what is not valid UTF-8. */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
@@ -32,9 +28,8 @@ static void expect(const char *text)
         document_done(&d);
 }
 
-static void commas_and_lines(void **state)
+TEST(commas_and_lines)
 {
-        (void)state;
         begin();
         json_open(&j, '{');
         json_key(&j, "a");
@@ -60,9 +55,8 @@ static void commas_and_lines(void **state)
         expect("{\"a\":[1,\n2],\"b\":{},\n\"c\":[7],\"d\":null,\"e\":true}\n");
 }
 
-static void integers(void **state)
+TEST(integers)
 {
-        (void)state;
         begin();
         json_open(&j, '[');
         json_u64(&j, UINT64_MAX);
@@ -78,11 +72,10 @@ static void integers(void **state)
                "12.000000001]");
 }
 
-static void doubles(void **state)
+TEST(doubles)
 {
         static const double values[] = { 0, -0.0, 1, 0.1, -2.5, 1e15, 8999999999999999, 1e300, 1.0 / 3, NAN, INFINITY };
 
-        (void)state;
         begin();
         json_open(&j, '[');
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -101,9 +94,8 @@ static void doubles(void **state)
                "1.235,1234568,null,0.333333333,12345678901,-12345678901,0,null]");
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-        (void)state;
         begin();
         json_open(&j, '[');
         json_text(&j, NULL);
@@ -122,9 +114,8 @@ static void texts(void **state)
                "\"a\\u0000b\",\"\"]");
 }
 
-static void base64(void **state)
+TEST(base64)
 {
-        (void)state;
         begin();
         json_open(&j, '[');
         for (size_t n = 0; n <= 4; n++)
@@ -133,11 +124,10 @@ static void base64(void **state)
         expect("[\"\",\"AA==\",\"AP8=\",\"AP96\",\"AP96cQ==\"]");
 }
 
-static void a_full_disk_shows(void **state)
+TEST(a_full_disk_shows)
 {
         FILE *full = fopen("/dev/full", "w");
 
-        (void)state;
         assert_non_null(full);
         j = (struct json_out){ .to = full };
         json_open(&j, '{');
@@ -145,15 +135,4 @@ static void a_full_disk_shows(void **state)
         assert_int_equal(fflush(full), EOF);
         assert_true(ferror(full));
         fclose(full);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(commas_and_lines), cmocka_unit_test(integers),
-                cmocka_unit_test(doubles),          cmocka_unit_test(texts),
-                cmocka_unit_test(base64),           cmocka_unit_test(a_full_disk_shows),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels of runs: which are taken, and what is said of the others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
@@ -31,9 +27,8 @@ static const struct {
         { { "a=1", "b=2", "a=3" }, "'a' is given twice" },
 };
 
-static void only_what_can_be_shown_is_taken(void **state)
+TEST(only_what_can_be_shown_is_taken)
 {
-        (void)state;
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 struct error error = { "" };
                 char text[LABELS_SIZE];
@@ -47,14 +42,13 @@ static void only_what_can_be_shown_is_taken(void **state)
         }
 }
 
-static void they_come_back_in_their_order(void **state)
+TEST(they_come_back_in_their_order)
 {
         static const char *const given[] = { "version=1.4.2", "stage=test" };
         char text[LABELS_SIZE];
         const char *at = text, *label;
         size_t n, i = 0;
 
-        (void)state;
         assert_true(labels_join(given, 2, text, NULL));
         for (; (label = labels_next(&at, &n)) != NULL; i++) {
                 assert_int_equal(n, strlen(given[i]));
@@ -67,13 +61,12 @@ static void they_come_back_in_their_order(void **state)
         assert_null(labels_next(&at, &n));
 }
 
-static void they_are_bounded(void **state)
+TEST(they_are_bounded)
 {
         char longest[LABEL_VALUE_MOST + 4] = "a=", texts[LABELS_MOST + 1][LABEL_VALUE_MOST + 8];
         const char *labels[LABELS_MOST + 1] = { longest };
         char text[LABELS_SIZE];
 
-        (void)state;
         memset(longest + 2, 'x', LABEL_VALUE_MOST);
         assert_true(labels_join(labels, 1, text, NULL));
         longest[2 + LABEL_VALUE_MOST] = 'x';
@@ -88,14 +81,4 @@ static void they_are_bounded(void **state)
                 (void)snprintf(texts[i], sizeof(texts[i]), "l%d=1", i);
         assert_true(labels_join(labels, LABELS_MOST, text, NULL));
         assert_false(labels_join(labels, LABELS_MOST + 1, text, NULL));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(only_what_can_be_shown_is_taken),
-                cmocka_unit_test(they_come_back_in_their_order),
-                cmocka_unit_test(they_are_bounded),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

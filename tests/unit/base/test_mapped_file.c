@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that a process has mapped are found, whatever root it and we have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -109,38 +105,22 @@ static void check(bool in_chroot, bool own_mounts)
         assert_int_equal(WEXITSTATUS(status), FOUND);
 }
 
-static void of_a_process_like_ours(void **state)
+TEST(of_a_process_like_ours)
 {
-        (void)state;
         check(false, false);
 }
 
-static void of_one_with_mounts_of_its_own(void **state)
+TEST(of_one_with_mounts_of_its_own)
 {
-        (void)state;
         check(false, true);
 }
 
-static void in_the_same_chroot(void **state)
+TEST(in_the_same_chroot)
 {
-        (void)state;
         check(true, false);
 }
 
-static void in_the_same_chroot_with_mounts_of_its_own(void **state)
+TEST(in_the_same_chroot_with_mounts_of_its_own)
 {
-        (void)state;
         check(true, true);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(of_a_process_like_ours),
-                cmocka_unit_test(of_one_with_mounts_of_its_own),
-                cmocka_unit_test(in_the_same_chroot),
-                cmocka_unit_test(in_the_same_chroot_with_mounts_of_its_own),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* Private directories, sockets whose listener is gone or not the process that it is to be. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"
@@ -61,20 +57,18 @@ static void refused(bool links, int code, const char *words)
         assert_non_null(strstr(error.text, words));
 }
 
-static void a_missing_directory_is_made_private(void **state)
+TEST_WITH(a_missing_directory_is_made_private, setup, teardown)
 {
         struct stat st;
 
-        (void)state;
         opens(false);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0700);
         opens(true);
 }
 
-static void what_others_may_enter_is_refused(void **state)
+TEST_WITH(what_others_may_enter_is_refused, setup, teardown)
 {
-        (void)state;
         assert_int_equal(mkdir(path, 0700), 0);
         for (mode_t bit = 1; bit <= 040; bit <<= 1) {
                 assert_int_equal(chmod(path, 0700 | bit), 0);
@@ -82,19 +76,17 @@ static void what_others_may_enter_is_refused(void **state)
         }
 }
 
-static void what_is_no_directory_is_refused(void **state)
+TEST_WITH(what_is_no_directory_is_refused, setup, teardown)
 {
         int fd = creat(path, 0600);
 
-        (void)state;
         assert_true(fd >= 0);
         close(fd);
         refused(true, -EACCES, "must be a directory");
 }
 
-static void a_link_only_where_links_may_be(void **state)
+TEST_WITH(a_link_only_where_links_may_be, setup, teardown)
 {
-        (void)state;
         assert_int_equal(symlink("/", path), 0);
         refused(false, -EACCES, "not a link");
         assert_int_equal(unlink(path), 0);
@@ -102,9 +94,8 @@ static void a_link_only_where_links_may_be(void **state)
         opens(true);
 }
 
-static void a_directory_of_another_user_is_refused(void **state)
+TEST_WITH(a_directory_of_another_user_is_refused, setup, teardown)
 {
-        (void)state;
         if (geteuid() != 0)
                 skip();
         assert_int_equal(mkdir(path, 0700), 0);
@@ -123,11 +114,10 @@ static int listening(void)
         return fd;
 }
 
-static void a_listener_is_found_and_missed(void **state)
+TEST_WITH(a_listener_is_found_and_missed, setup, teardown)
 {
         int fd, client;
 
-        (void)state;
         assert_true(unix_nobody_listens(path));
         assert_false(unix_is_left_over(path)); /* there is nothing to replace */
         fd = listening();
@@ -143,12 +133,11 @@ static void a_listener_is_found_and_missed(void **state)
         assert_true(unix_is_left_over(path));
 }
 
-static void a_file_is_not_a_socket_left_over(void **state)
+TEST_WITH(a_file_is_not_a_socket_left_over, setup, teardown)
 {
         char longest[300];
         int fd = creat(path, 0600);
 
-        (void)state;
         assert_true(fd >= 0);
         close(fd);
         assert_false(unix_is_left_over(path));
@@ -158,7 +147,7 @@ static void a_file_is_not_a_socket_left_over(void **state)
         assert_false(unix_nobody_listens(longest));
 }
 
-static void root_names_the_process_with_the_path(void **state)
+TEST(root_names_the_process_with_the_path)
 {
         static const char *const others[] = {
                 "/tmp/x/agent-7.sock",   "/proc/7/root/tmp/x/docker.sock", "/proc/7/cwd/agent-7.sock",
@@ -167,7 +156,6 @@ static void root_names_the_process_with_the_path(void **state)
         };
         char named[200], tight[20];
 
-        (void)state;
         assert_true(agent_peer_path(7, "/tmp/x/agent-7.sock", named, sizeof(named)));
         assert_string_equal(named, "/proc/7/root/tmp/x/agent-7.sock");
         assert_int_equal(agent_peer_process(named), 7);
@@ -182,11 +170,10 @@ static void root_names_the_process_with_the_path(void **state)
         assert_int_equal(agent_peer_number("fifo:/tmp/x/agent-7.sock"), 0);
 }
 
-static void only_the_process_of_the_path_counts(void **state)
+TEST_WITH(only_the_process_of_the_path_counts, setup, teardown)
 {
         char ours[160], parents[160];
 
-        (void)state;
         int fd = listening(), client = unix_connect(path);
         assert_true(client >= 0);
         snprintf(ours, sizeof(ours), "/proc/%ld/root/agent", (long)getpid());
@@ -199,33 +186,15 @@ static void only_the_process_of_the_path_counts(void **state)
 }
 
 /* Of a program, of one that `run` has started, and of what that has started. */
-static void an_agents_socket_is_known_by_its_name(void **state)
+TEST(an_agents_socket_is_known_by_its_name)
 {
         static const char *const agents[] = { "unix:/x/agent", "unix:/x/agent-12.sock", "unix:/x/agent-12" };
         static const char *const others[] = { "unix:/x/agents", "unix:/x/agent-",    "unix:/x/agent-12.socket",
                                               "unix:/agent/x",  "unix:/x/agent-12x", "tcp://x/agent",
                                               "file:/x/agent" };
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(agents); i++)
                 assert_true(agent_peer_is_uri(agents[i]));
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 assert_false(agent_peer_is_uri(others[i]));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(a_missing_directory_is_made_private, setup, teardown),
-                cmocka_unit_test_setup_teardown(what_others_may_enter_is_refused, setup, teardown),
-                cmocka_unit_test_setup_teardown(what_is_no_directory_is_refused, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_link_only_where_links_may_be, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_refused, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_listener_is_found_and_missed, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_file_is_not_a_socket_left_over, setup, teardown),
-                cmocka_unit_test(root_names_the_process_with_the_path),
-                cmocka_unit_test(an_agents_socket_is_known_by_its_name),
-                cmocka_unit_test_setup_teardown(only_the_process_of_the_path_counts, setup, teardown),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,13 @@
 /* What newer C libraries and kernels have, and we for older ones: names of signals, closing all descriptors. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/descriptors.h"
 #include "proto/base/run_life.h"
@@ -58,11 +54,10 @@ static int try_all(void)
         return is_open(STDERR_FILENO) && !is_open(3) && !is_open(10) && !is_open(11) ? 0 : 5;
 }
 
-static void descriptors(void **state)
+TEST(descriptors)
 {
         int status;
 
-        (void)state;
         for (int old = 0; old < 2; old++) {
                 pid_t child = fork();
                 old_kernel = old;
@@ -74,9 +69,8 @@ static void descriptors(void **state)
         old_kernel = false;
 }
 
-static void signals(void **state)
+TEST(signals)
 {
-        (void)state;
         assert_string_equal(signal_name(SIGKILL), "KILL");
         for (int s = -1; s <= SIGRTMAX + 1; s++) {
 #if __GLIBC_PREREQ(2, 32)
@@ -84,14 +78,4 @@ static void signals(void **state)
                 assert_true(name ? !strcmp(signal_name(s), name) : !signal_name(s));
 #endif
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(descriptors),
-                cmocka_unit_test(signals),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

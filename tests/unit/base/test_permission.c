@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who may attach and inspect, by kernel.yama.ptrace_scope and CAP_SYS_PTRACE. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/permission.h"
 
-static void test_what_is_missing(void **state)
+TEST(test_what_is_missing)
 {
-        (void)state;
         for (int scope = 0; scope < 3; scope++)
                 assert_null(permission_missing(scope, true));
         assert_null(permission_missing(0, false));
@@ -39,20 +34,11 @@ static int scope_of(const char *text)
         return scope;
 }
 
-static void test_the_setting(void **state)
+TEST(test_the_setting)
 {
-        (void)state;
         assert_int_equal(scope_of("0\n"), 0);
         assert_int_equal(scope_of("1\n"), 1);
         assert_int_equal(scope_of("3\n"), 3);
         assert_int_equal(scope_of(""), 0);
         assert_int_equal(permission_scope("/nowhere/at/all"), 0); /* a kernel without yama */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_what_is_missing),
-                                            cmocka_unit_test(test_the_setting) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files are taken for secrets: who owns them, and who else may read them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,11 +39,10 @@ static bool is_read(void)
         return private_file_read(path, text, sizeof(text), &error) && !strcmp(text, "secret");
 }
 
-static void nobody_else_may_read_it(void **state)
+TEST(nobody_else_may_read_it)
 {
         static const mode_t open_modes[] = { 0640, 0604, 0620, 0440, 0444 };
 
-        (void)state;
         assert_int_equal(chmod(path, 0600), 0);
         assert_true(is_read());
         for (size_t i = 0; i < sizeof(open_modes) / sizeof(open_modes[0]); i++) {
@@ -69,9 +63,8 @@ static bool is_read_by_another_user(void)
 }
 
 /* As a container with a group for its volumes gets its secrets. */
-static void root_may_give_it_to_the_group_of_a_service(void **state)
+TEST(root_may_give_it_to_the_group_of_a_service)
 {
-        (void)state;
         if (!another_user_is_possible()) {
                 skip();
                 return;
@@ -88,12 +81,4 @@ static void root_may_give_it_to_the_group_of_a_service(void **state)
         assert_false(is_read_by_another_user());
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(nobody_else_may_read_it),
-                cmocka_unit_test(root_may_give_it_to_the_group_of_a_service),
-        };
-
-        return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

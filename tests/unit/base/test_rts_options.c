@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which arguments are the runtime's, as rts/RtsFlags.c splits them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/rts_options.h"
 
@@ -26,9 +22,8 @@ static const struct {
         { { "+RTSX", "+RT", "--RTSX", "", "+RTS", "" }, "....|o" },
 };
 
-static void split_as_the_runtime_does(void **state)
+TEST(split_as_the_runtime_does)
 {
-        (void)state;
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 struct rts_options s = { .inside = false };
                 char got[9] = "";
@@ -39,23 +34,13 @@ static void split_as_the_runtime_does(void **state)
         }
 }
 
-static void an_argument_needs_no_end(void **state)
+TEST(an_argument_needs_no_end)
 {
         struct rts_options s = { .inside = false };
 
-        (void)state;
         assert_int_equal(rts_argument(&s, "+RTS-l", 4), RTS_MARK);
         assert_int_equal(rts_argument(&s, "-l", 2), RTS_OPTION);
         assert_int_equal(rts_argument(&s, "-RTS", 3), RTS_OPTION);
         assert_int_equal(rts_argument(&s, "-RTSx", 4), RTS_MARK);
         assert_int_equal(rts_argument(&s, "-l", 2), RTS_NONE);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(split_as_the_runtime_does),
-                cmocka_unit_test(an_argument_needs_no_end),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a run in its directory, as other processes read it, with a child as the runner. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,12 +73,11 @@ static enum run_life_end end_of(const struct run *r, struct run_life *ret)
         return ret->end;
 }
 
-static void test_killed(void **state)
+TEST(test_killed)
 {
         struct run r = begin(-1);
         struct run_life life;
 
-        (void)state;
         assert_int_equal(end_of(&r, &life), RUN_LIFE_RUNS);
         kill_runner(&r);
         assert_int_equal(end_of(&r, &life), RUN_LIFE_RUNS); /* its program goes on */
@@ -98,7 +92,7 @@ static void test_killed(void **state)
         assert_int_equal(rmdir(r.parent), 0);
 }
 
-static void test_ended(void **state)
+TEST(test_ended)
 {
         static const struct {
                 int wait_status;
@@ -106,7 +100,6 @@ static void test_ended(void **state)
         } ends[] = { { 0, 0, 0 }, { 3 << 8, 3, 0 }, { SIGSEGV, 0, SIGSEGV } };
         struct run_life life;
 
-        (void)state;
         for (unsigned i = 0; i < 3; i++) {
                 struct run r = begin(ends[i].wait_status);
                 assert_int_equal(end_of(&r, &life), RUN_LIFE_RUNS);
@@ -122,7 +115,7 @@ static void test_ended(void **state)
 }
 
 /* What has the name of the file may be anything; output of the program stays. */
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
         static const char *const texts[] = { "", "program 1 2", "program 99999999999999999999 1\nended 256 1\n",
                                              "ended -1 -1\n", "\n\n\0ended 1 1" };
@@ -130,7 +123,6 @@ static void test_hostile(void **state)
         char path[160], output[160];
         struct run_life life;
 
-        (void)state;
         kill_runner(&r);
         kill_program(&r);
         (void)snprintf(path, sizeof(path), "%s/life", r.directory);
@@ -158,13 +150,12 @@ static void test_hostile(void **state)
 }
 
 /* The daemon may not have connected yet to a process that goes on after its run. */
-static void test_sockets_of_the_living(void **state)
+TEST(test_sockets_of_the_living)
 {
         static const char *const gone[] = { "agent", "agent.pid", "agent-0", "agent-1073741823" };
         struct run r = begin(-1);
         char path[200], own[200];
 
-        (void)state;
         kill_runner(&r);
         kill_program(&r);
         (void)snprintf(own, sizeof(own), "%s/agent-%d", r.directory, getpid());
@@ -183,11 +174,10 @@ static void test_sockets_of_the_living(void **state)
         assert_int_equal(rmdir(r.parent), 0);
 }
 
-static void test_directory(void **state)
+TEST(test_directory)
 {
         char directory[64];
 
-        (void)state;
         assert_true(run_life_directory("/r/heapwatch/run-a1B2c3/agent", directory, sizeof(directory)));
         assert_string_equal(directory, "/r/heapwatch/run-a1B2c3");
         assert_true(run_life_directory("/run-a1B2c3/agent-17", directory, sizeof(directory)));
@@ -195,15 +185,4 @@ static void test_directory(void **state)
         assert_false(run_life_directory("/r/run-a1B2c3/log", directory, sizeof(directory)));
         assert_false(run_life_directory("agent", directory, sizeof(directory)));
         assert_false(run_life_directory("/r/heapwatch/run-a1B2c3/agent", directory, 16));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_killed),    cmocka_unit_test(test_ended),
-                cmocka_unit_test(test_hostile),   cmocka_unit_test(test_sockets_of_the_living),
-                cmocka_unit_test(test_directory),
-        };
-
-        return cmocka_run_group_tests_name("run_life", tests, NULL, NULL);
 }

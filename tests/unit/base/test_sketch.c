@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cells of quantile sketches of every precision, and quantiles against a sorted list of the same values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/sketch.h"
 
@@ -20,9 +16,8 @@ static uint64_t random_value(void)
         return (random_state ^ random_state >> 31) >> (random_state >> 33) % 64;
 }
 
-static void test_cells_tile_the_line(void **unused)
+TEST(test_cells_tile_the_line)
 {
-        (void)unused;
         for (unsigned bits = 0; bits <= 12; bits++) {
                 uint64_t next = 0, share = UINT64_C(1) << bits;
                 for (unsigned cell = 0; cell < SKETCH_CELLS(bits, 64); cell++) {
@@ -38,9 +33,8 @@ static void test_cells_tile_the_line(void **unused)
 }
 
 /* The formula of the header, with the logarithm computed in another way. */
-static void test_cells_are_the_formula(void **unused)
+TEST(test_cells_are_the_formula)
 {
-        (void)unused;
         for (uint64_t v = 1; v < UINT64_C(1) << 61; v = v * 3 / 2 + 1) {
                 unsigned e = 0;
                 while (v >> e > 1)
@@ -52,13 +46,12 @@ static void test_cells_are_the_formula(void **unused)
 }
 
 /* The same table as the page's test. */
-static void test_cells_are_those_of_the_page(void **unused)
+TEST(test_cells_are_those_of_the_page)
 {
         FILE *f = fopen("client/page/test/sketch_cells.json", "r");
         unsigned long long cell, low, width;
         unsigned rows = 0;
 
-        (void)unused;
         assert_non_null(f);
         assert_int_equal(fscanf(f, " [ "), 0);
         while (fscanf(f, " [ %llu , %llu , %llu ] ,", &cell, &low, &width) == 3) {
@@ -70,9 +63,8 @@ static void test_cells_are_those_of_the_page(void **unused)
         fclose(f);
 }
 
-static void test_real_cells(void **unused)
+TEST(test_real_cells)
 {
-        (void)unused;
         for (int i = 0; i < 100000; i++) {
                 double v = ldexp(1 + (double)(random_value() % 1000000) / 1e6, (int)(random_value() % 64));
                 for (unsigned bits = 1; bits <= 10; bits += 3) {
@@ -128,22 +120,9 @@ static void quantiles(unsigned bits, unsigned n)
         sketch_done(&s[1]);
 }
 
-static void test_quantiles_are_within_half_a_cell(void **unused)
+TEST(test_quantiles_are_within_half_a_cell)
 {
-        (void)unused;
         for (unsigned bits = 0; bits <= 8; bits++)
                 for (unsigned n = 1; n <= 3000; n = n * 3 + 1)
                         quantiles(bits, n);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_cells_tile_the_line),
-                cmocka_unit_test(test_cells_are_the_formula),
-                cmocka_unit_test(test_cells_are_those_of_the_page),
-                cmocka_unit_test(test_real_cells),
-                cmocka_unit_test(test_quantiles_are_within_half_a_cell),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Interned strings, the pool and the id table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
@@ -17,13 +13,12 @@
 
 #define MANY 20000
 
-static void test_strings(void **unused)
+TEST(test_strings)
 {
         static const char *texts[MANY];
         struct strings s;
         char big[5000];
 
-        (void)unused;
         strings_init(&s, 0);
         for (int round = 0; round < 2; round++) {
                 for (int i = 0; i < MANY; i++) {
@@ -52,12 +47,11 @@ static void test_strings(void **unused)
 }
 
 /* A text's size and whether it is ASCII are in front of it, wherever it is. */
-static void test_strings_head(void **unused)
+TEST(test_strings_head)
 {
         struct strings s;
         char text[3000];
 
-        (void)unused;
         strings_init(&s, 0);
         for (unsigned n = 0; n <= sizeof(text); n = n < 40 ? n + 1 : n * 5 / 4) {
                 for (unsigned high = 0; high <= n; high += 1 + n / 20) { /* where the byte above 127 is; n: nowhere */
@@ -75,12 +69,11 @@ static void test_strings_head(void **unused)
         strings_done(&s);
 }
 
-static void test_strings_cap(void **unused)
+TEST(test_strings_cap)
 {
         struct strings s;
         int kept = 0;
 
-        (void)unused;
         strings_init(&s, 65536);
         for (int i = 0; i < MANY; i++) {
                 char text[32];
@@ -93,12 +86,11 @@ static void test_strings_cap(void **unused)
         strings_done(&s);
 }
 
-static void test_pool(void **unused)
+TEST(test_pool)
 {
         struct pool p;
         uint64_t *first;
 
-        (void)unused;
         pool_init(&p, sizeof(uint64_t), 4);
         first = pool_add(&p);
         for (uint32_t id = 2; id <= 1000; id++) {
@@ -117,12 +109,11 @@ static void test_pool(void **unused)
         assert_int_equal(pool_held(&p), 0);
 }
 
-static void test_idtable(void **unused)
+TEST(test_idtable)
 {
         struct idtable t = { 0 };
         uint32_t at = idtable_start(&t, 5);
 
-        (void)unused;
         assert_int_equal(idtable_next(&t, 5, &at), 0);
         for (uint32_t id = 1; id <= MANY; id++)
                 assert_int_equal(idtable_add(&t, hash_u64(id / 2, 99), id), 0); /* two ids a hash */
@@ -138,21 +129,12 @@ static void test_idtable(void **unused)
         assert_int_equal(idtable_held(&t), 0);
 }
 
-static void test_seeds_differ(void **unused)
+TEST(test_seeds_differ)
 {
-        (void)unused;
-        assert_true(hash_seed(&unused) != hash_seed(&unused));
+        const int here = 0;
+
+        assert_true(hash_seed(&here) != hash_seed(&here));
         assert_true(hash_bytes("a", 1, 1) != hash_bytes("a", 1, 2));
         assert_true(hash_bytes("a", 1, 1) == hash_bytes("a", 1, 1));
         assert_true(hash_u64(1, 1) != hash_u64(2, 1));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_strings),     cmocka_unit_test(test_strings_head),
-                cmocka_unit_test(test_strings_cap), cmocka_unit_test(test_pool),
-                cmocka_unit_test(test_idtable),     cmocka_unit_test(test_seeds_differ),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

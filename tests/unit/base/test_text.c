@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/eventlog/advice.h"
 #include "heapwatch/text.h"
@@ -31,7 +27,7 @@ static void check_numbers(char *(*write)(char *, size_t, double), const struct n
                 assert_string_equal(write(out, sizeof(out), cases[i].value), cases[i].text);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
         static const struct number_case bytes[] = {
                 { 0, "0 B" },
@@ -60,7 +56,6 @@ static void test_numbers(void **state)
         static const struct number_case shares[] = { { 0.003, "0.3 %" }, { 1, "100.0 %" }, { 0, "0.0 %" } };
         char out[HW_NUMBER_MAX];
 
-        (void)state;
         check_numbers(hw_bytes_text, bytes, COUNT(bytes));
         check_numbers(hw_duration_text, durations, COUNT(durations));
         check_numbers(hw_rate_text, rates, COUNT(rates));
@@ -79,7 +74,7 @@ static char *count_text(char *out, size_t size, double count)
 }
 
 /* The browser page writes numbers itself: both read the same cases. */
-static void test_numbers_as_on_the_page(void **state)
+TEST(test_numbers_as_on_the_page)
 {
         static const struct {
                 const char *name;
@@ -93,7 +88,6 @@ static void test_numbers_as_on_the_page(void **state)
         double value;
         size_t n = 0;
 
-        (void)state;
         assert_non_null(f);
         assert_int_equal(fscanf(f, " ["), 0);
         while (fscanf(f, " [\"%15[a-z]\", %lf, \"%31[^\"]\"] ,", kind, &value, text) == 3) {
@@ -111,7 +105,7 @@ static void test_numbers_as_on_the_page(void **state)
 }
 
 /* One unit for numbers beside each other, whatever their sizes. */
-static void test_rates(void **state)
+TEST(test_rates)
 {
         static const struct number_case cases[] = {
                 { 54.4 * 1024 / 60, "54.4 KiB/min" },
@@ -126,7 +120,6 @@ static void test_rates(void **state)
         struct rate_unit unit = rate_unit(54.4 * 1024 / 60);
         char out[HW_NUMBER_MAX];
 
-        (void)state;
         for (size_t i = 0; i < COUNT(cases); i++)
                 assert_string_equal(rate_text(out, sizeof(out), unit, cases[i].value), cases[i].text);
         assert_string_equal(rate_unit(NAN).name, "B/s");
@@ -142,7 +135,7 @@ static void test_rates(void **state)
         assert_true(rate_greater(2, -3) == 3 && rate_greater(2, NAN) == 2 && rate_greater(2, INFINITY) == 2);
 }
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
         static const struct {
                 const char *text;
@@ -160,7 +153,6 @@ static void test_parse(void **state)
         static const char *const bad_durations[] = { "", "5", "5 ", "-5s", "5x", "5ss", "1e3s", "300000d" };
         uint64_t value;
 
-        (void)state;
         for (size_t i = 0; i < COUNT(bytes); i++) {
                 assert_true(hw_parse_bytes(bytes[i].text, &value));
                 assert_int_equal(value, bytes[i].value);
@@ -177,7 +169,7 @@ static void test_parse(void **state)
         assert_int_equal(value, UNCHANGED);
 }
 
-static void test_utf8(void **state)
+TEST(test_utf8)
 {
         static const char *const good[] = {
                 "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"
@@ -188,7 +180,6 @@ static void test_utf8(void **state)
         };
         char out[16];
 
-        (void)state;
         for (size_t i = 0; i < COUNT(good); i++)
                 assert_true(hw_utf8_valid(good[i], strlen(good[i])));
         for (size_t i = 0; i < COUNT(bad); i++)
@@ -210,7 +201,7 @@ static void test_utf8(void **state)
         assert_int_equal(hw_utf8_clean(out, 0, "a", 1), 0);
 }
 
-static void test_terminal(void **state)
+TEST(test_terminal)
 {
         static const struct {
                 const char *in, *out;
@@ -230,7 +221,6 @@ static void test_terminal(void **state)
         };
         char out[64];
 
-        (void)state;
         for (size_t i = 0; i < COUNT(cases); i++) {
                 assert_int_equal(hw_terminal_text(out, sizeof(out), cases[i].in), strlen(cases[i].out));
                 assert_string_equal(out, cases[i].out);
@@ -240,7 +230,7 @@ static void test_terminal(void **state)
 }
 
 /* Columns of a terminal, and the ends of a text that fit in them. */
-static void test_columns(void **state)
+TEST(test_columns)
 {
         static const struct {
                 const char *text;
@@ -260,7 +250,6 @@ static void test_columns(void **state)
                   "cd" }, /* not UTF-8: one each */
         };
 
-        (void)state;
         assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
         for (size_t i = 0; i < COUNT(cases); i++) {
                 char beginning[32];
@@ -277,19 +266,17 @@ static void test_columns(void **state)
         assert_int_equal(glyph_next("\xFF", false).bytes[0], '?');
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
         static const char text[] = "a–b"; /* 1, 3, 1 bytes */
         static const size_t at[] = { 0, 1, 1, 1, 4 };
 
-        (void)state;
         for (size_t n = 0; n < COUNT(at); n++)
                 assert_int_equal(utf8_cut(text, n), at[n]);
 }
 
-static void test_advice(void **state)
+TEST(test_advice)
 {
-        (void)state;
         assert_null(hw_advice_text((enum hw_advice)0));
         assert_null(hw_advice_text(HW_ADVICE_COUNT));
         for (int i = 1; i < HW_ADVICE_COUNT; i++) {
@@ -302,17 +289,4 @@ static void test_advice(void **state)
         }
         assert_non_null(strstr(hw_advice_text(HW_ADVICE_NO_RTSOPTS), "-rtsopts"));
         assert_non_null(strstr(hw_advice_text(HW_ADVICE_NOT_FLUSHED), "Debug.Trace.flushEventLog"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_as_on_the_page),
-                cmocka_unit_test(test_rates),   cmocka_unit_test(test_parse),
-                cmocka_unit_test(test_utf8),    cmocka_unit_test(test_terminal),
-                cmocka_unit_test(test_advice),  cmocka_unit_test(test_columns),
-                cmocka_unit_test(test_cut),
-        };
-
-        return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

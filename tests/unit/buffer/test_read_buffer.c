@@ -3,11 +3,9 @@
 #include "daemon/source/buffer/read_buffer.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 /* As a source: a piece of `size` bytes of that value. */
 static struct read_piece piece_of(int value, size_t size)
@@ -25,20 +23,18 @@ static bool keep(const struct read_piece *p, uint32_t most)
         return read_buffer_keep(p->buffer, p->data + p->size, most);
 }
 
-static void test_nothing_kept_is_read_to_one_place(void **state)
+TEST(test_nothing_kept_is_read_to_one_place)
 {
         struct read_piece a = piece_of(1, READ_PIECE_BYTES), b = piece_of(2, 1);
 
-        (void)state;
         assert_ptr_equal(a.data, b.data);
         assert_int_equal(read_buffers_in_use(), 1);
 }
 
-static void test_kept_pieces_stay(void **state)
+TEST(test_kept_pieces_stay)
 {
         struct read_piece pieces[100];
 
-        (void)state;
         for (int i = 0; i < 100; i++) {
                 pieces[i] = piece_of(i, i % 3 ? READ_PIECE_BYTES : 7);
                 assert_true(keep(&pieces[i], READ_BUFFERS_ANY));
@@ -53,12 +49,11 @@ static void test_kept_pieces_stay(void **state)
         assert_true(read_buffers_in_use() <= 2);
 }
 
-static void test_beyond_the_bound_nothing_is_kept_and_reading_goes_on(void **state)
+TEST(test_beyond_the_bound_nothing_is_kept_and_reading_goes_on)
 {
         struct read_piece pieces[64], p;
         unsigned n = 0;
 
-        (void)state;
         while (p = piece_of((int)n, READ_PIECE_BYTES), keep(&p, 3))
                 pieces[n++] = p;
         assert_true(n >= 16 && n <= 32);
@@ -73,12 +68,11 @@ static void test_beyond_the_bound_nothing_is_kept_and_reading_goes_on(void **sta
         read_buffer_release(p.buffer);
 }
 
-static void test_more_of_a_kept_buffer_is_released_once(void **state)
+TEST(test_more_of_a_kept_buffer_is_released_once)
 {
         struct read_piece pieces[READ_PIECES_BYTES / READ_PIECE_BYTES + 1];
         unsigned n = 0;
 
-        (void)state;
         pieces[n] = piece_of(1, READ_PIECE_BYTES);
         assert_true(keep(&pieces[n++], READ_BUFFERS_ANY));
         while (pieces[n] = piece_of((int)n + 1, READ_PIECE_BYTES), pieces[n].buffer == pieces[0].buffer) {
@@ -108,9 +102,8 @@ static void burst(unsigned pieces)
                 read_buffer_release(kept[i]);
 }
 
-static void test_buffers_are_given_back_once_they_are_not_needed(void **state)
+TEST(test_buffers_are_given_back_once_they_are_not_needed)
 {
-        (void)state;
         burst(200);
         const uint32_t many = read_buffers_at_rest();
         assert_true(many > 8);
@@ -137,12 +130,11 @@ static void *release_all(void *ctx)
         return NULL;
 }
 
-static void test_another_thread_releases(void **state)
+TEST(test_another_thread_releases)
 {
         struct read_piece pieces[2][64];
         pthread_t thread;
 
-        (void)state;
         for (int round = 0; round < 50; round++) {
                 struct read_piece *mine = pieces[round % 2];
                 for (int i = 0; i < 64; i++) {
@@ -156,17 +148,4 @@ static void test_another_thread_releases(void **state)
         assert_int_equal(pthread_join(thread, NULL), 0);
         (void)piece_of(0, 1);
         assert_true(read_buffers_in_use() <= 2);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_nothing_kept_is_read_to_one_place),
-                cmocka_unit_test(test_kept_pieces_stay),
-                cmocka_unit_test(test_beyond_the_bound_nothing_is_kept_and_reading_goes_on),
-                cmocka_unit_test(test_more_of_a_kept_buffer_is_released_once),
-                cmocka_unit_test(test_buffers_are_given_back_once_they_are_not_needed),
-                cmocka_unit_test(test_another_thread_releases),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

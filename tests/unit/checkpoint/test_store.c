@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -61,13 +57,12 @@ static bool wait_for_trouble(struct checkpoint_store *s, bool wanted)
 }
 
 /* As on a full disk, where the checkpoint of a small target fits and that of a large one does not. */
-static void test_trouble_lasts_until_its_target_is_written(void **state)
+TEST(test_trouble_lasts_until_its_target_is_written)
 {
         struct error error;
         struct checkpoint_store *s = checkpoint_store_new(root, &error);
         char inside[300];
 
-        (void)state;
         assert_non_null(s);
         assert_int_equal(mkdir(path_of("large"), 0700), 0); /* a file cannot replace it */
         (void)snprintf(inside, sizeof(inside), "%s/x", path_of("large"));
@@ -84,20 +79,24 @@ static void test_trouble_lasts_until_its_target_is_written(void **state)
         checkpoint_store_destroy(&s);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_trouble_lasts_until_its_target_is_written) };
-
+        (void)state;
         log_set_level(LOG_ERROR);
-        if (!mkdtemp(root))
-                return 1;
-        const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+        return mkdtemp(root) ? 0 : -1;
+}
+
+static int end_tests(void **state)
+{
         static const char *const targets[] = { "large", "small", "smaller" };
+        char lock[64];
+
+        (void)state;
         for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
                 (void)unlink(path_of(targets[i]));
-        char lock[64];
         (void)snprintf(lock, sizeof(lock), "%s/lock", root);
         (void)unlink(lock);
-        (void)rmdir(root);
-        return failed;
+        return rmdir(root);
 }
+
+TEST_GROUP(begin_tests, end_tests)

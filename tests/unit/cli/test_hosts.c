@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hosts file: names, endpoints, keys of daemons; mistakes with their place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/cli/endpoints.h"
 #include "proto/cli/yaml/yaml_file.h"
@@ -25,11 +21,10 @@ static void keep(void *ctx, const char *line)
 
 static const struct error_sink says = { .say = keep };
 
-static void test_hosts(void **state)
+TEST(test_hosts)
 {
         struct hosts h;
 
-        (void)state;
         assert_true(hosts_parse(&h, "hosts",
                                 "prod-1:\n  endpoint: tcp://prod-1.example:7700\n  server_key: " A "\n"
                                 "prod-2: { endpoint: 'tcp://[2001:db8::2]:7700', server_key: [" A ", " B
@@ -49,7 +44,7 @@ static void test_hosts(void **state)
         hosts_done(&h);
 }
 
-static void test_mistakes(void **state)
+TEST(test_mistakes)
 {
         static const struct {
                 const char *text, *line;
@@ -68,7 +63,6 @@ static void test_mistakes(void **state)
         };
         struct hosts h;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
                 said[0] = '\0';
                 assert_false(hosts_parse(&h, "hosts", wrong[i].text, &says));
@@ -76,11 +70,4 @@ static void test_mistakes(void **state)
                 if (strncmp(said, wrong[i].line, strlen(wrong[i].line)) != 0)
                         fail_msg("expected '%s', found '%s'", wrong[i].line, said);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_hosts), cmocka_unit_test(test_mistakes) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/cli/command.h"
 #include "proto/cli/complete.h"
@@ -112,11 +108,10 @@ static enum options_result parse_words(const struct command *c, struct filled *f
         return r;
 }
 
-static void every_type_goes_to_its_place(void **state)
+TEST(every_type_goes_to_its_place)
 {
         struct filled f;
 
-        (void)state;
         assert_int_equal(parse(&f, "--flag", "--format", "json", "--text=a=b", "-l", "x", "--list", "y", "--since",
                                "5m", "--interval=0.5", "--size", "1.5GiB", "-n7", "--level", "high", "--call", "me"),
                          OPTIONS_GO);
@@ -139,11 +134,10 @@ static void every_type_goes_to_its_place(void **state)
         assert_false(f.json);
 }
 
-static void words_are_read_as_by_getopt(void **state)
+TEST(words_are_read_as_by_getopt)
 {
         struct filled f;
 
-        (void)state;
         assert_int_equal(parse(&f, "one", "--flag", "two", "-", "--", "--flag", "-n"), OPTIONS_GO);
         assert_int_equal(f.operands.n, 5);
         assert_string_equal(f.operands.items[2], "-");
@@ -155,7 +149,7 @@ static void words_are_read_as_by_getopt(void **state)
         assert_int_equal(parse(&f, "--si", "2"), OPTIONS_BAD); /* since or size */
 }
 
-static void each_mistake_is_named(void **state)
+TEST(each_mistake_is_named)
 {
         static const struct {
                 const char *words[3], *expected;
@@ -185,7 +179,6 @@ static void each_mistake_is_named(void **state)
         };
         struct filled f;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 const char *words[] = { "test", cases[i].words[0], cases[i].words[1], NULL };
 
@@ -195,14 +188,13 @@ static void each_mistake_is_named(void **state)
         }
 }
 
-static void lists_are_bounded(void **state)
+TEST(lists_are_bounded)
 {
         char *argv[2 * OPTIONS_MAX + 2];
         struct filled f = { .flag = false };
         int kept;
         FILE *file;
 
-        (void)state;
         for (size_t i = 0; i < 2 * OPTIONS_MAX + 2; i++)
                 argv[i] = (char *)"x";
         listen_to(stderr, &kept, &file);
@@ -213,7 +205,7 @@ static void lists_are_bounded(void **state)
         listen_end(stderr, kept, file);
 }
 
-static void operands_are_counted_and_the_rest_is_left_alone(void **state)
+TEST(operands_are_counted_and_the_rest_is_left_alone)
 {
         struct rest {
                 const char *first;
@@ -229,7 +221,6 @@ static void operands_are_counted_and_the_rest_is_left_alone(void **state)
         int kept;
         FILE *file;
 
-        (void)state;
         assert_int_equal(options_parse(&c, &r, 4, argv), OPTIONS_GO);
         assert_string_equal(r.first, "a");
         assert_ptr_equal(r.rest, argv + 2);
@@ -239,13 +230,12 @@ static void operands_are_counted_and_the_rest_is_left_alone(void **state)
         assert_non_null(strstr(said, "PROGRAM [ARGUMENT]... is missing"));
 }
 
-static void help_has_80_columns_and_all_that_is_listed(void **state)
+TEST(help_has_80_columns_and_all_that_is_listed)
 {
         FILE *to = tmpfile();
         char line[256];
         bool any = false, words = false;
 
-        (void)state;
         help_print(to, &command);
         rewind(to);
         while (fgets(line, sizeof(line), to)) {
@@ -266,7 +256,7 @@ static void source(const struct complete_place *p)
         }
 }
 
-static void completion_offers_what_may_follow(void **state)
+TEST(completion_offers_what_may_follow)
 {
         static const struct {
                 const char *words[4], *expected;
@@ -283,7 +273,6 @@ static void completion_offers_what_may_follow(void **state)
                 { { "--hid" }, "" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 FILE *to = tmpfile();
                 char *words[4], text[512];
@@ -297,19 +286,4 @@ static void completion_offers_what_may_follow(void **state)
                 (void)fclose(to);
                 assert_string_equal(text, cases[i].expected);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(every_type_goes_to_its_place),
-                cmocka_unit_test(words_are_read_as_by_getopt),
-                cmocka_unit_test(each_mistake_is_named),
-                cmocka_unit_test(lists_are_bounded),
-                cmocka_unit_test(operands_are_counted_and_the_rest_is_left_alone),
-                cmocka_unit_test(help_has_80_columns_and_all_that_is_listed),
-                cmocka_unit_test(completion_offers_what_may_follow),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How often a bundle is made: of each target and reason apart, and of each reason a few a day. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/commands/bundles.h"
 #include "proto/base/time.h"
@@ -32,9 +28,8 @@ static const char *make(const char *target, uint64_t wall_ns)
         return error.text;
 }
 
-static void each_target_has_its_own_and_a_day_a_few(void **state)
+TEST(each_target_has_its_own_and_a_day_a_few)
 {
-        (void)state;
         assert_non_null(mkdtemp(directory));
         assert_null(make("api", NOW));
         assert_string_equal(make("api", NOW + NS_PER_MINUTE),
@@ -44,11 +39,4 @@ static void each_target_has_its_own_and_a_day_a_few(void **state)
         assert_string_equal(make("web", NOW + 4 * NS_PER_HOUR),
                             "not done: 3 bundles of 'crashed' were made within a day");
         bundle_remove(directory);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(each_target_has_its_own_and_a_day_a_few) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/commands/inspect_subject.h"
 
@@ -24,7 +20,7 @@ static void make(const char *directory, const char *name)
         assert_int_equal(fclose(f), 0);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
         static const char *const names[] = {
                 "core.api.1000." BOOT ".4711.1790000000000000.zst",
@@ -52,7 +48,6 @@ static void test_names(void **state)
         struct coredump core;
         struct error error;
 
-        (void)state;
         assert_non_null(mkdtemp(directory));
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
                 make(directory, names[i]);
@@ -71,11 +66,4 @@ static void test_names(void **state)
         assert_int_equal(rmdir(directory), 0);
         assert_false(coredump_find(directory, "api", &core, &error));
         assert_non_null(strstr(error.text, "systemd-coredump keeps"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_names) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

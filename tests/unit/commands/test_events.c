@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events from a message's columns: what does not match the types is refused, with no read beyond; text is made safe. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/counted.h"
 #include "client/out/convert/event_types.h"
@@ -79,12 +75,11 @@ static bool is_read(uint32_t id, uint32_t fields, const uint64_t *numbers, size_
         return read;
 }
 
-static void test_columns_must_fit_their_types(void **state)
+TEST(test_columns_must_fit_their_types)
 {
         static const uint64_t good[] = { 1, 2, 10, 11, 3 }, huge[] = { 1, UINT64_MAX, 10, 11, 3 };
         static const uint64_t many_texts[] = { 1, 2, 10, 11, UINT64_MAX };
 
-        (void)state;
         define_all_forms();
         assert_true(is_read(7, 5, good, 5, 5));
         assert_true(is_read(7, 3, good, 1, 2));
@@ -112,9 +107,8 @@ static void expect_quoted(const char *bytes, size_t n, const char *expected)
         free(text);
 }
 
-static void test_quoting(void **state)
+TEST(test_quoting)
 {
-        (void)state;
         expect_quoted("", 0, "\"\"");
         expect_quoted(NULL, 0, "\"\"");
         expect_quoted("plain", 5, "\"plain\"");
@@ -124,14 +118,4 @@ static void test_quoting(void **state)
         expect_quoted("bad\xff!", 5, "\"bad\xef\xbf\xbd!\"");
         expect_quoted("\xe2\x80\xae", 3, "\"\\u202E\""); /* right-to-left override */
         expect_quoted("cut\xc3", 4, "\"cut\xef\xbf\xbd\"");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_columns_must_fit_their_types),
-                cmocka_unit_test(test_quoting),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys, their files, and the file that says who is let in: mistakes are named by their place, secrets never shown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/error.h"
 #include "proto/cli/keys/key.h"
@@ -29,12 +25,11 @@ static void keep(void *ctx, const char *line)
 
 static const struct error_sink says = { .say = keep };
 
-static void test_hexadecimal(void **state)
+TEST(test_hexadecimal)
 {
         uint8_t key[KEY_BYTES], again[KEY_BYTES];
         char text[KEY_TEXT];
 
-        (void)state;
         assert_true(key_parse(A, key));
         key_print(key, text);
         assert_string_equal(text, A);
@@ -46,12 +41,11 @@ static void test_hexadecimal(void **state)
         assert_false(key_parse("0 112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", key));
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
         static const char *const bad[] = { "", ".a", "-a", "a/b", "a b", "\xc3\xa4", "a:b" };
         char longest[KEY_NAME_MAX + 2];
 
-        (void)state;
         memset(longest, 'a', sizeof(longest));
         longest[KEY_NAME_MAX + 1] = '\0';
         assert_false(key_name_valid(longest));
@@ -72,14 +66,13 @@ static void write_file(const char *path, const char *text, mode_t mode)
         assert_int_equal(chmod(path, mode), 0);
 }
 
-static void test_key_files(void **state)
+TEST(test_key_files)
 {
         char directory[] = "/tmp/hw-keys-XXXXXX", path[64];
         struct key_pair made, read;
         struct error error;
         struct stat st;
 
-        (void)state;
         assert_non_null(mkdtemp(directory));
         (void)snprintf(path, sizeof(path), "%s/a.key", directory);
         assert_true(key_pair_new(&made, "a", &error));
@@ -109,11 +102,10 @@ static void test_key_files(void **state)
         assert_int_equal(rmdir(directory), 0);
 }
 
-static void test_authorized(void **state)
+TEST(test_authorized)
 {
         struct authorized a;
 
-        (void)state;
         said[0] = '\0';
         assert_true(authorized_parse(&a, "f", "", &says));
         assert_int_equal(a.n, 0);
@@ -132,7 +124,7 @@ static void test_authorized(void **state)
         authorized_done(&a);
 }
 
-static void test_mistakes_have_a_place(void **state)
+TEST(test_mistakes_have_a_place)
 {
         static const struct {
                 const char *text, *line;
@@ -151,7 +143,6 @@ static void test_mistakes_have_a_place(void **state)
         };
         struct authorized a;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
                 said[0] = '\0';
                 assert_false(authorized_parse(&a, "f", wrong[i].text, &says));
@@ -161,13 +152,12 @@ static void test_mistakes_have_a_place(void **state)
         }
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
         char *text = malloc((AUTHORIZED_MAX + 1) * 128);
         struct authorized a;
         size_t n = 0;
 
-        (void)state;
         assert_non_null(text);
         for (unsigned i = 0; i <= AUTHORIZED_MAX; i++) {
                 if (i == AUTHORIZED_MAX) {
@@ -181,18 +171,4 @@ static void test_too_many(void **state)
         assert_false(authorized_parse(&a, "f", text, &says));
         assert_non_null(strstr(said, "f:1001:3: more than 1000 keys"));
         free(text);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_hexadecimal),
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_key_files),
-                cmocka_unit_test(test_authorized),
-                cmocka_unit_test(test_mistakes_have_a_place),
-                cmocka_unit_test(test_too_many),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

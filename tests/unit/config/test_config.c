@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heapwatchd's command line: what each option sets, what is refused and how, and its precedence over the file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,9 +83,8 @@ static int set_up(void **state)
 
 /* ------------------------------------------------------------------- options */
 
-static void what_holds_without_options(void **state)
+TEST(what_holds_without_options)
 {
-        (void)state;
         assert_int_equal(parse(""), CONFIG_RUN);
         assert_int_equal(o.c.task, TASK_WATCH);
         assert_int_equal(o.c.n_targets, 0);
@@ -111,21 +105,19 @@ __attribute__((noinline)) static void fill_stack(void)
                 bytes[i] = (char)0xa5;
 }
 
-static void a_target_is_recorded(void **state)
+TEST(a_target_is_recorded)
 {
         struct config c = { 0 };
         struct error error;
 
-        (void)state;
         fill_stack();
         assert_true(config_add_target(&c, "a", "/x", &error));
         assert_memory_equal(&c.targets[0].no_record, &(bool){ false }, sizeof(bool));
         free(c.targets);
 }
 
-static void each_option(void **state)
+TEST(each_option)
 {
-        (void)state;
         assert_int_equal(parse("--publish ipc:///x/p --request=ipc:///x/r --show-arguments --log-level "
                                "error,source=debug a=/x b=unix:/y fifo:/z/c.fifo"),
                          CONFIG_RUN);
@@ -159,7 +151,7 @@ static void each_option(void **state)
         assert_string_equal(o.c.targets[0].uri.text, "file:--log-level");
 }
 
-static void tasks_with_rules(void **state)
+TEST(tasks_with_rules)
 {
         static const struct {
                 const char *option;
@@ -172,7 +164,6 @@ static void tasks_with_rules(void **state)
         };
         char line[64];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
                 snprintf(line, sizeof(line), "%s a.yaml b=c.yaml", tasks[i].option);
                 assert_int_equal(parse(line), CONFIG_RUN);
@@ -187,9 +178,8 @@ static void tasks_with_rules(void **state)
         }
 }
 
-static void texts_that_are_asked_for(void **state)
+TEST(texts_that_are_asked_for)
 {
-        (void)state;
         assert_int_equal(parse("--version"), CONFIG_DONE);
         assert_string_equal(o.out, "heapwatchd " HEAPWATCH_VERSION "\n");
         assert_int_equal(parse("-V nonsense:x"), CONFIG_DONE);
@@ -205,12 +195,11 @@ static void texts_that_are_asked_for(void **state)
 
 /* ----------------------------------------------------------------- mistakes */
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
         char line[2048];
         int n;
 
-        (void)state;
         refused("--nonsense", "nonsense");
         refused("--publish", "--publish");
         refused("--show-arguments=yes", "show-arguments");
@@ -236,11 +225,10 @@ static void mistakes(void **state)
         refused(line, "--publish");
 }
 
-static void no_more_than_the_limits(void **state)
+TEST(no_more_than_the_limits)
 {
         static char *argv[LIMIT_TARGETS + 3], names[LIMIT_TARGETS + 1][16];
 
-        (void)state;
         argv[0] = (char *)"heapwatchd";
         for (unsigned i = 0; i <= LIMIT_TARGETS; i++) {
                 snprintf(names[i], sizeof(names[i]), "t%u=/x", i);
@@ -263,7 +251,7 @@ static void no_more_than_the_limits(void **state)
 
 /* ------------------------------------------------------------------ with a file */
 
-static void the_command_line_wins(void **state)
+TEST(the_command_line_wins)
 {
         char path[] = "/tmp/hw-config-XXXXXX", line[512];
         static const char text[] =
@@ -272,7 +260,6 @@ static void the_command_line_wins(void **state)
                 "rules: [f.yaml]\ntargets:\n  - name: f\n    uri: /f\n";
         int fd = mkstemp(path);
 
-        (void)state;
         assert_true(fd >= 0 && write(fd, text, sizeof(text) - 1) == sizeof(text) - 1 && close(fd) == 0);
         snprintf(line, sizeof(line), "-c %s", path);
         assert_int_equal(parse(line), CONFIG_RUN);
@@ -323,14 +310,4 @@ static int tear_down(void **state)
         return 0;
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_holds_without_options), cmocka_unit_test(each_option),
-                cmocka_unit_test(a_target_is_recorded),       cmocka_unit_test(tasks_with_rules),
-                cmocka_unit_test(texts_that_are_asked_for),   cmocka_unit_test(mistakes),
-                cmocka_unit_test(no_more_than_the_limits),    cmocka_unit_test(the_command_line_wins),
-        };
-
-        return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_config_file.c - heapwatchd.yaml: what each key sets, what stays, and where each mistake is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/config/config.h"
 
@@ -59,7 +55,7 @@ static void read_text(struct outcome *o, const char *text)
         read_path(o, path);
 }
 
-static void every_key(void **state)
+TEST(every_key)
 {
         static const char text[] =
                 "publish: ipc:///x/p\n"
@@ -77,7 +73,6 @@ static void every_key(void **state)
                 "  - uri: unix:/run/worker.sock\n";
         struct outcome o = { .good = false };
 
-        (void)state;
         read_text(&o, text);
         assert_true(o.good);
         assert_string_equal(o.c.publish_endpoint, "ipc:///x/p");
@@ -100,12 +95,11 @@ static void every_key(void **state)
         config_done(&o.c);
 }
 
-static void the_command_line_wins(void **state)
+TEST(the_command_line_wins)
 {
         struct outcome o = { .good = false };
         struct error error;
 
-        (void)state;
         assert_true(setting_give(&o.c, "publish", "ipc:///mine", &error));
         assert_true(setting_give(&o.c, "limit", "5B", &error));
         read_text(&o, "publish: ipc:///x/p\ntrend:\n  limit: 1GiB\n  resolution: 1s\n");
@@ -115,7 +109,7 @@ static void the_command_line_wins(void **state)
         config_done(&o.c);
 }
 
-static void each_mistake_has_its_place(void **state)
+TEST(each_mistake_has_its_place)
 {
         static const struct {
                 const char *text, *printed;
@@ -162,7 +156,6 @@ static void each_mistake_has_its_place(void **state)
                 { "\tlog_level: info\n", "is it a tab?" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct outcome o = { .good = true };
 
@@ -173,11 +166,10 @@ static void each_mistake_has_its_place(void **state)
         }
 }
 
-static void all_mistakes_at_once(void **state)
+TEST(all_mistakes_at_once)
 {
         struct outcome o = { .good = true };
 
-        (void)state;
         read_text(&o, "log_level: loud\nshow_arguments: 3\ntargets:\n  - uri: gopher:x\n  - uri: tcp:x\n");
         assert_non_null(strstr(o.printed, ":1:12: "));
         assert_non_null(strstr(o.printed, ":2:17: "));
@@ -187,7 +179,7 @@ static void all_mistakes_at_once(void **state)
 }
 
 /* libyaml's work grows with the square of each of these. */
-static void hostile_files_are_refused_early(void **state)
+TEST(hostile_files_are_refused_early)
 {
         static const struct {
                 const char *repeated, *printed;
@@ -198,7 +190,6 @@ static void hostile_files_are_refused_early(void **state)
         };
         char *text = malloc(900001);
 
-        (void)state;
         assert_non_null(text);
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 size_t n = 0, step = strlen(cases[i].repeated);
@@ -215,12 +206,11 @@ static void hostile_files_are_refused_early(void **state)
         free(text);
 }
 
-static void what_cannot_be_read(void **state)
+TEST(what_cannot_be_read)
 {
         struct outcome o = { .good = true };
         char *large = malloc((1 << 20) + 1);
 
-        (void)state;
         assert_non_null(large);
         read_path(&o, "/does/not/exist");
         assert_non_null(strstr(o.printed, "/does/not/exist: cannot be read: No such file"));
@@ -237,12 +227,11 @@ static void what_cannot_be_read(void **state)
 }
 
 /* As `--config <(envsubst <template)` does. */
-static void a_pipe_is_read_to_its_end(void **state)
+TEST(a_pipe_is_read_to_its_end)
 {
         struct outcome o = { .good = false };
         char fifo[80];
 
-        (void)state;
         snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
         assert_int_equal(mkfifo(fifo, 0600), 0);
         pid_t child = fork();
@@ -260,23 +249,17 @@ static void a_pipe_is_read_to_its_end(void **state)
         unlink(fifo);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(every_key),
-                cmocka_unit_test(the_command_line_wins),
-                cmocka_unit_test(each_mistake_has_its_place),
-                cmocka_unit_test(all_mistakes_at_once),
-                cmocka_unit_test(hostile_files_are_refused_early),
-                cmocka_unit_test(what_cannot_be_read),
-                cmocka_unit_test(a_pipe_is_read_to_its_end),
-        };
-
-        if (!mkdtemp(directory))
-                return 1;
-        snprintf(path, sizeof(path), "%s/c.yaml", directory);
-        int failed = cmocka_run_group_tests(tests, NULL, NULL);
-        unlink(path);
-        rmdir(directory);
-        return failed;
+        (void)state;
+        return mkdtemp(directory) && snprintf(path, sizeof(path), "%s/c.yaml", directory) > 0 ? 0 : -1;
 }
+
+static int end_tests(void **state)
+{
+        (void)state;
+        unlink(path);
+        return rmdir(directory);
+}
+
+TEST_GROUP(begin_tests, end_tests)

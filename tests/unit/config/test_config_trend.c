@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_config_trend.c - settings of the verdict, and the length of a log that they may come from. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/config/config.h"
 #include "daemon/source/log_length.h"
@@ -21,12 +17,11 @@
 #define MS     UINT64_C(1000000)
 #define MINUTE (60000 * MS)
 
-static void test_scales(void **state)
+TEST(test_scales)
 {
         struct config config = { .n_targets = 0 };
         struct error error;
 
-        (void)state;
         assert_int_equal(config_trend_tracker(&config.trend, 0).trend.resolution_ns, MINUTE);
         assert_int_equal(config_trend_tracker(&config.trend, 0).trend.leak_after_ns, 180 * MINUTE);
         assert_false(config_trend_tracker(&config.trend, 0).automatic);
@@ -49,13 +44,12 @@ static void test_scales(void **state)
         assert_true(config_trend_tracker(&config.trend, 0).given_limit_bytes == UINT64_C(2) << 30);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
         static const char *const bad[] = { "", "0s", "99ms", "61m", "-1s", "1", "1 minute", "99999999999999999999s" };
         struct config config = { .n_targets = 0 };
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 assert_false(setting_give(&config, "resolution", bad[i], &error));
                 assert_non_null(strstr(error.text, "100ms to 1h"));
@@ -111,12 +105,11 @@ static size_t put_block(uint8_t *to, uint64_t begin, uint32_t size, uint64_t end
         return size;
 }
 
-static void test_length(void **state)
+TEST(test_length)
 {
         uint8_t log[9000];
         size_t n = 0;
 
-        (void)state;
         memset(log, 'x', sizeof(log));
         memcpy(log, "hdrb", 4);
         memcpy(log + 4090, "hdredatb", 8); /* across two pieces */
@@ -140,14 +133,4 @@ static void test_length(void **state)
         assert_int_equal(length_of(log, 0), 0);
         memset(log, 'x', sizeof(log));
         assert_int_equal(length_of(log, sizeof(log)), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_scales),
-                cmocka_unit_test(test_refused),
-                cmocka_unit_test(test_length),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

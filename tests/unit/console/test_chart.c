@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_chart.c - axes, dots, marks; SVG and CSV. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -21,11 +19,10 @@ static struct past past_of(struct point *points, size_t n)
         return (struct past){ .points = points, .n = n };
 }
 
-static void axes_are_round(void **state)
+TEST(axes_are_round)
 {
         struct chart_axis a = chart_axis(UNIT_BYTES, 0, 100 * MIB, 4);
 
-        (void)state;
         assert_true(a.low == 0 && a.high == 128 * MIB && a.step == 32 * MIB);
         a = chart_axis(UNIT_NS, 0, 1234567, 5);
         assert_true(a.low == 0 && a.step == 500000 && a.high == 1500000);
@@ -49,7 +46,7 @@ static char *row_of(const struct canvas *c, int row)
 }
 
 /* A rising line begins low at the left and ends high at the right. */
-static void a_line_rises(void **state)
+TEST(a_line_rises)
 {
         struct point points[100];
         struct past r = past_of(points, 100);
@@ -58,7 +55,6 @@ static void a_line_rises(void **state)
         struct area area = canvas_area(canvas), plot = chart_plot(area);
         char *text;
 
-        (void)state;
         for (uint64_t i = 0; i < 100; i++)
                 points[i] = past_sample(i * S, (double)i * MIB);
         chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
@@ -98,7 +94,7 @@ static void a_line_rises(void **state)
         canvas_destroy(&canvas);
 }
 
-static void limit_is_drawn_when_near(void **state)
+TEST(limit_is_drawn_when_near)
 {
         struct point points[] = { past_sample(0, 60 * MIB), past_sample(10 * S, 60 * MIB) };
         struct past r = past_of(points, 2);
@@ -108,7 +104,6 @@ static void limit_is_drawn_when_near(void **state)
         bool near[] = { true, false };
         double limits[] = { 100 * MIB, 4000 * MIB };
 
-        (void)state;
         chart_line(&c, "heap", &r, SPARK_GAUGE, TINT_LINE_1);
         for (int i = 0; i < 2; i++) {
                 struct canvas *canvas = canvas_new(20, 80, false);
@@ -127,7 +122,7 @@ static void limit_is_drawn_when_near(void **state)
 }
 
 /* Without colours each line, and the sign before its name, has its own character. */
-static void lines_differ_by_shape(void **state)
+TEST(lines_differ_by_shape)
 {
         struct point points[4][2];
         struct past pasts[4];
@@ -138,7 +133,6 @@ static void lines_differ_by_shape(void **state)
         static const unsigned periods[] = { 0xff, 0x33, 0x55, 0x13 };
         bool seen[2][4] = { { false } };
 
-        (void)state;
         for (int i = 0; i < 4; i++) {
                 points[i][0] = past_sample(0, (i + 1) * 25.0 * MIB);
                 points[i][1] = past_sample(10 * S, (i + 1) * 25.0 * MIB);
@@ -179,13 +173,12 @@ static void lines_differ_by_shape(void **state)
                 assert_true(seen[i / 4][i % 4]);
 }
 
-static void nothing_breaks_it(void **state)
+TEST(nothing_breaks_it)
 {
         struct point points[] = { past_sample(UINT64_MAX - 1, 1e300), past_sample(0, -5), past_sample(7, 0) };
         struct past r = past_of(points, 3), none = { .n = 0 };
         static const int sizes[][2] = { { 1, 1 }, { 4, 12 }, { 5, 13 }, { 30, 100 }, { 100, 20 } };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
                 uint64_t ends[] = { 0, 1, UINT64_MAX };
 
@@ -203,14 +196,13 @@ static void nothing_breaks_it(void **state)
 }
 
 /* Thinned: the last value where it was, a peak before it; what only rises is drawn rising. */
-static void points_of_many_samples(void **state)
+TEST(points_of_many_samples)
 {
         struct point points[] = { past_sample(0, 10), past_sample(10 * S, 30), past_sample(20 * S, 5) };
         struct past rising = past_of(points, 2), peak = past_of(points, 3);
         double values[20];
         bool known[20];
 
-        (void)state;
         points[0] = (struct point){ 0, 9 * S, { 10, 5, 1, 10, 10, 9 * S } };
         points[1] = (struct point){ 10 * S, 9 * S, { 10, 15, 11, 20, 20, 19 * S } };
         points[2] = (struct point){ 20 * S, 20 * S, { 10, 40, 0, 90, 2, 39 * S } };
@@ -222,7 +214,7 @@ static void points_of_many_samples(void **state)
 }
 
 /* A total that grows evenly has the same rate in each column, whether points are wider than columns or narrower. */
-static void rates_do_not_depend_on_columns(void **state)
+TEST(rates_do_not_depend_on_columns)
 {
         static const int widths[] = { 7, 16, 19, 32, 200 };
         struct point points[30];
@@ -231,7 +223,6 @@ static void rates_do_not_depend_on_columns(void **state)
         double values[200];
         bool known[200];
 
-        (void)state;
         for (uint64_t i = 0; i < 30;
              i++) { /* the last sample of ten seconds comes at an uneven time; from 10 s to 300 s */
                 uint64_t last = (i + 1) * 10 * S - (i > 0 && i < 29 ? i * 7919 % 9 * S : 0);
@@ -256,12 +247,11 @@ static void rates_do_not_depend_on_columns(void **state)
         assert_false(known[0] || known[31]);
 }
 
-static void axis_in_time_of_day(void **state)
+TEST(axis_in_time_of_day)
 {
         struct chart c = { .range.to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
         char text[64];
 
-        (void)state;
         (void)setenv("TZ", "UTC", 1);
         tzset();
         assert_string_equal(chart_time_text(text, sizeof(text), &c, 60 * S), "22:14:20");
@@ -269,19 +259,11 @@ static void axis_in_time_of_day(void **state)
         assert_string_equal(chart_time_text(text, sizeof(text), &c, 60 * S), "1m 00s");
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(axes_are_round),
-                cmocka_unit_test(a_line_rises),
-                cmocka_unit_test(limit_is_drawn_when_near),
-                cmocka_unit_test(lines_differ_by_shape),
-                cmocka_unit_test(nothing_breaks_it),
-                cmocka_unit_test(points_of_many_samples),
-                cmocka_unit_test(rates_do_not_depend_on_columns),
-                cmocka_unit_test(axis_in_time_of_day),
-        };
-
+        (void)state;
         (void)setlocale(LC_ALL, "C.UTF-8");
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

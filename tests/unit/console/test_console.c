@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_console.c - every view, drawn without a terminal and used with keys and clicks. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <locale.h>
 
@@ -80,7 +78,7 @@ static struct console *console_of(void **state)
 
 /* ------------------------------------------------------------------- views */
 
-static void targets(void **state)
+TEST_WITH(targets, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -101,7 +99,7 @@ static void targets(void **state)
         assert_string_equal(c->shown->class->name, "overview");
 }
 
-static void the_way_to_the_help_is_on_every_screen(void **state)
+TEST_WITH(the_way_to_the_help_is_on_every_screen, setup, teardown)
 {
         for (int width = 10; width < 140; width++) {
                 char *all = drawn(console_of(state), 16, width, false);
@@ -112,7 +110,7 @@ static void the_way_to_the_help_is_on_every_screen(void **state)
         }
 }
 
-static void memory(void **state)
+TEST_WITH(memory, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -133,7 +131,7 @@ static void memory(void **state)
         assert_string_equal(c->shown->class->name, "memory");
 }
 
-static void window_changes(void **state)
+TEST_WITH(window_changes, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -149,7 +147,7 @@ static void window_changes(void **state)
         assert_true(shows(c, "window 10 s"));
 }
 
-static void bands(void **state)
+TEST_WITH(bands, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -170,7 +168,7 @@ static void bands(void **state)
         assert_int_equal(place_of(c, "TSO"), 3);
 }
 
-static void band_opens(void **state)
+TEST_WITH(band_opens, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -184,7 +182,7 @@ static void band_opens(void **state)
         assert_string_equal(c->shown->class->name, "bands");
 }
 
-static void search(void **state)
+TEST_WITH(search, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -203,7 +201,7 @@ static void search(void **state)
         assert_true(shows(c, "not found"));
 }
 
-static void filter(void **state)
+TEST_WITH(filter, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -235,7 +233,7 @@ static void filter(void **state)
         assert_true(hides(c, "ARR_WORDS"));
 }
 
-static void selection_follows_its_row(void **state)
+TEST_WITH(selection_follows_its_row, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -252,7 +250,7 @@ static void selection_follows_its_row(void **state)
 }
 
 /* Now against a marked moment, which is the cursor's where there is one. */
-static void since_the_mark(void **state)
+TEST_WITH(since_the_mark, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -286,7 +284,7 @@ static void since_the_mark(void **state)
         assert_true(shows(c, "no census: only for a program with the agent")); /* it is a file here */
 }
 
-static void notes(void **state)
+TEST_WITH(notes, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -308,7 +306,7 @@ static void notes(void **state)
         assert_true(shows(c, "still newer"));
 }
 
-static void absent_is_never_zero(void **state)
+TEST_WITH(absent_is_never_zero, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -325,7 +323,7 @@ static void absent_is_never_zero(void **state)
         assert_true(row_shows(c, "RSS     ", "–"));
 }
 
-static void trends_and_alerts(void **state)
+TEST_WITH(trends_and_alerts, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -448,7 +446,7 @@ static void send_flat(struct world *w, const char *name, uint64_t n)
         assert_int_equal(apply_made(w->world, 0, &u), 0);
 }
 
-static void the_worst_target_stands_first(void **state)
+TEST_WITH(the_worst_target_stands_first, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -504,7 +502,7 @@ static void send_damage(struct world *w, const char *name, const char *reason)
         assert_int_equal(apply_made(w->world, 0, &u), 0);
 }
 
-static void the_overview_answers(void **state)
+TEST_WITH(the_overview_answers, setup, teardown)
 {
         static const int sizes[][2] = { { 20, 60 }, { 24, 80 }, { 40, 120 }, { 60, 200 } };
         static const char *const labels[] = { "\n since ", "\n grows ", "\n where ", "\n until ",
@@ -574,7 +572,7 @@ static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
 }
 
 /* One leak is one alert wherever alerts are counted; severity decides their order and colour. */
-static void one_leak_is_one_alert(void **state)
+TEST_WITH(one_leak_is_one_alert, setup, teardown)
 {
         static const struct {
                 const char *rule, *severity, *band;
@@ -626,7 +624,7 @@ static void one_leak_is_one_alert(void **state)
 }
 
 /* Of a program that was killed before anything was read of it no start is known: the alert has a time of day. */
-static void an_alert_without_a_run_has_a_time(void **state)
+TEST_WITH(an_alert_without_a_run_has_a_time, setup, teardown)
 {
         struct world *w = *state;
         Hw__Alert alert = HW__ALERT__INIT, *list[] = { &alert };
@@ -651,19 +649,18 @@ static void an_alert_without_a_run_has_a_time(void **state)
 }
 
 /* A time of days ago shows its day, and is not wider for it. */
-static void moments_of_other_days(void **state)
+TEST(moments_of_other_days)
 {
         const uint64_t hour = 3600 * SECOND, wall = 1700000000 * SECOND; /* a Tuesday, 22:13:20 */
         char text[SHORT_TEXT];
 
-        (void)state;
         assert_string_equal(time_of_day(text, sizeof(text), wall, wall + hour), "22:13:20");
         assert_string_equal(time_of_day(text, sizeof(text), wall, wall + 30 * hour), "Tu 22:13");
         assert_string_equal(time_of_day(text, sizeof(text), wall, wall + 1000 * hour), "14 Nov");
 }
 
 /* No number is cut: a column has room for the longest text of its unit. */
-static void numbers_fit_their_columns(void **state)
+TEST(numbers_fit_their_columns)
 {
         static const struct {
                 enum unit unit;
@@ -674,7 +671,6 @@ static void numbers_fit_their_columns(void **state)
                 { UNIT_NS, 59.9 * 60e9 }
         };
 
-        (void)state;
         for (size_t i = 0; console_views[i]; i++) {
                 for (size_t k = 0; k < VIEW_TABLES && console_views[i]->tables[k]; k++) {
                         const struct table_class *t = console_views[i]->tables[k];
@@ -697,7 +693,7 @@ static void numbers_fit_their_columns(void **state)
         }
 }
 
-static void a_line_ends_between_words_and_not_in_a_number(void **state)
+TEST(a_line_ends_between_words_and_not_in_a_number)
 {
         static const struct {
                 const char *text, *first;
@@ -711,12 +707,11 @@ static void a_line_ends_between_words_and_not_in_a_number(void **state)
                 { "all fits", "all fits", 8 },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
                 assert_int_equal(text_wrap(cases[i].text, cases[i].width), strlen(cases[i].first));
 }
 
-static void a_slope_has_its_sign(void **state)
+TEST(a_slope_has_its_sign)
 {
         static const struct {
                 double bytes_per_s;
@@ -725,7 +720,6 @@ static void a_slope_has_its_sign(void **state)
                 { 2.0 * MIB, "+2.00 MiB/s" }, { -2.0 * MIB, "-2.00 MiB/s" }, { 0, "0 MiB/s" }, { 1, "~0 MiB/s" }
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 char text[SHORT_TEXT];
 
@@ -736,7 +730,7 @@ static void a_slope_has_its_sign(void **state)
 
 /* --------------------------------------------------------------- behaviour */
 
-static void frozen_picture_stands_still(void **state)
+TEST_WITH(frozen_picture_stands_still, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -752,7 +746,7 @@ static void frozen_picture_stands_still(void **state)
         assert_true(hides(c, "FROZEN"));
 }
 
-static void stale_says_its_age(void **state)
+TEST_WITH(stale_says_its_age, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -796,7 +790,7 @@ static bool prints(struct console *c, const char *what)
         return found;
 }
 
-static void short_of_memory(void **state)
+TEST_WITH(short_of_memory, setup, teardown)
 {
         struct world *w = *state;
         Hw__Update u = update_of("", 0, 0);
@@ -818,12 +812,11 @@ static void short_of_memory(void **state)
 }
 
 /* The heap profile is not what is missing when the daemon is. */
-static void no_census_says_why(void **state)
+TEST(no_census_says_why)
 {
         struct world *empty = world_new(&console_past);
         struct console *c = console_new(empty, true);
 
-        (void)state;
         assert_int_equal(send_state(empty, 0, "api-1", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         press(c, '3');
         assert_true(shows(c, "heap profiles need +RTS -h"));
@@ -836,7 +829,7 @@ static void no_census_says_why(void **state)
 }
 
 /* A daemon that was restarted without the target: its last picture stays, and no other target is chosen. */
-static void picture_outlives_its_daemon(void **state)
+TEST_WITH(picture_outlives_its_daemon, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -859,7 +852,7 @@ static void picture_outlives_its_daemon(void **state)
         assert_true(hides(c, "restarted without"));
 }
 
-static void a_removed_target_is_said_to_be_gone(void **state)
+TEST_WITH(a_removed_target_is_said_to_be_gone, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -898,7 +891,7 @@ static int send_collections(struct world *v, const char *name)
 }
 
 /* Nothing of an ended run is called new, and its times do not advance; 80x24 shows the collected generation. */
-static void what_has_ended_is_shown_as_it_ended(void **state)
+TEST_WITH(what_has_ended_is_shown_as_it_ended, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -925,7 +918,7 @@ static void what_has_ended_is_shown_as_it_ended(void **state)
         free(screen);
 }
 
-static void help_explains(void **state)
+TEST_WITH(help_explains, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -953,11 +946,10 @@ static void help_explains(void **state)
 }
 
 /* Each number has a help text, and a name that files can use, only once in its view. */
-static void every_column_is_explained(void **state)
+TEST(every_column_is_explained)
 {
         char help[1024];
 
-        (void)state;
         for (size_t i = 0; console_views[i]; i++) {
                 for (size_t k = 0; k < VIEW_TABLES && console_views[i]->tables[k]; k++) {
                         const struct table_class *t = console_views[i]->tables[k];
@@ -978,14 +970,13 @@ static void every_column_is_explained(void **state)
 }
 
 /* A column that names a fact has its value, name, unit and help. */
-static void a_column_of_a_fact(void **state)
+TEST(a_column_of_a_fact)
 {
         static const struct column column = { .title = "live", .fact = FACT_LIVE };
         struct world_target *t = calloc(1, sizeof(*t));
         Hw__Heap heap = HW__HEAP__INIT;
         char help[1024], text[SHORT_TEXT];
 
-        (void)state;
         assert_non_null(t);
         t->heap = &heap;
         assert_int_equal(column_value(&column, NULL, t).is, VALUE_NONE);
@@ -1002,7 +993,7 @@ static void a_column_of_a_fact(void **state)
         free(t);
 }
 
-static void mouse(void **state)
+TEST_WITH(mouse, setup, teardown)
 {
         struct console *c = console_of(state);
         char *row;
@@ -1028,7 +1019,7 @@ static void mouse(void **state)
         assert_string_equal(table_sorted_by(c->table)->name, "label");
 }
 
-static void small_screens(void **state)
+TEST_WITH(small_screens, setup, teardown)
 {
         struct console *c = console_of(state);
         static const int sizes[][2] = { { 16, 60 }, { 24, 80 }, { 3, 20 }, { 1, 1 }, { 60, 300 }, { 2, 500 } };
@@ -1052,7 +1043,7 @@ static void small_screens(void **state)
         free(all);
 }
 
-static void ascii(void **state)
+TEST_WITH(ascii, setup, teardown)
 {
         struct console *c = console_of(state);
 
@@ -1067,7 +1058,7 @@ static void ascii(void **state)
 }
 
 /* Escape sequences, wide, combining and very long labels, bidi overrides. */
-static void hostile_labels(void **state)
+TEST_WITH(hostile_labels, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -1102,7 +1093,7 @@ static void hostile_labels(void **state)
         assert_true(shows(c, "\\x1B]0;title"));
 }
 
-static void ten_thousand_bands(void **state)
+TEST_WITH(ten_thousand_bands, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
@@ -1131,12 +1122,11 @@ static void ten_thousand_bands(void **state)
         free(bytes);
 }
 
-static void nothing_to_show(void **state)
+TEST(nothing_to_show)
 {
         struct world *empty = world_new(&console_past);
         struct console *c = console_new(empty, true);
 
-        (void)state;
         for (size_t i = 0; console_views[i]; i++) {
                 console_show(c, console_views[i]);
                 free(drawn(c, 24, 80, false));
@@ -1151,9 +1141,8 @@ static void nothing_to_show(void **state)
         world_destroy(&empty);
 }
 
-static void what_was_cut_is_marked_once(void **state)
+TEST(what_was_cut_is_marked_once)
 {
-        (void)state;
         for (int ascii = 0; ascii <= 1; ascii++) {
                 struct canvas *canvas = canvas_new(1, 12, ascii);
 
@@ -1167,50 +1156,12 @@ static void what_was_cut_is_marked_once(void **state)
         }
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(targets, setup, teardown),
-                cmocka_unit_test_setup_teardown(the_way_to_the_help_is_on_every_screen, setup, teardown),
-                cmocka_unit_test_setup_teardown(memory, setup, teardown),
-                cmocka_unit_test_setup_teardown(window_changes, setup, teardown),
-                cmocka_unit_test_setup_teardown(bands, setup, teardown),
-                cmocka_unit_test_setup_teardown(band_opens, setup, teardown),
-                cmocka_unit_test_setup_teardown(search, setup, teardown),
-                cmocka_unit_test_setup_teardown(filter, setup, teardown),
-                cmocka_unit_test_setup_teardown(selection_follows_its_row, setup, teardown),
-                cmocka_unit_test_setup_teardown(since_the_mark, setup, teardown),
-                cmocka_unit_test_setup_teardown(notes, setup, teardown),
-                cmocka_unit_test_setup_teardown(absent_is_never_zero, setup, teardown),
-                cmocka_unit_test_setup_teardown(trends_and_alerts, setup, teardown),
-                cmocka_unit_test_setup_teardown(the_worst_target_stands_first, setup, teardown),
-                cmocka_unit_test_setup_teardown(the_overview_answers, setup, teardown),
-                cmocka_unit_test_setup_teardown(one_leak_is_one_alert, setup, teardown),
-                cmocka_unit_test_setup_teardown(an_alert_without_a_run_has_a_time, setup, teardown),
-                cmocka_unit_test(moments_of_other_days),
-                cmocka_unit_test(a_slope_has_its_sign),
-                cmocka_unit_test(numbers_fit_their_columns),
-                cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
-                cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
-                cmocka_unit_test(no_census_says_why),
-                cmocka_unit_test_setup_teardown(short_of_memory, setup, teardown),
-                cmocka_unit_test_setup_teardown(picture_outlives_its_daemon, setup, teardown),
-                cmocka_unit_test_setup_teardown(a_removed_target_is_said_to_be_gone, setup, teardown),
-                cmocka_unit_test_setup_teardown(what_has_ended_is_shown_as_it_ended, setup, teardown),
-                cmocka_unit_test_setup_teardown(help_explains, setup, teardown),
-                cmocka_unit_test(every_column_is_explained),
-                cmocka_unit_test(a_column_of_a_fact),
-                cmocka_unit_test_setup_teardown(mouse, setup, teardown),
-                cmocka_unit_test_setup_teardown(small_screens, setup, teardown),
-                cmocka_unit_test_setup_teardown(ascii, setup, teardown),
-                cmocka_unit_test_setup_teardown(hostile_labels, setup, teardown),
-                cmocka_unit_test_setup_teardown(ten_thousand_bands, setup, teardown),
-                cmocka_unit_test(nothing_to_show),
-                cmocka_unit_test(a_line_ends_between_words_and_not_in_a_number),
-                cmocka_unit_test(what_was_cut_is_marked_once),
-        };
-
+        (void)state;
         (void)setlocale(LC_ALL, "C.UTF-8");
         (void)setenv("TZ", "UTC", 1);
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

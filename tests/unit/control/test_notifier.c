@@ -3,11 +3,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <jansson.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/silence_store.h"
 #include "daemon/watch/control/notifier.h"
@@ -158,12 +154,11 @@ static const char *status_of(json_t *root)
         return json_string_value(json_object_get(json_object_get(root, "alert"), "status"));
 }
 
-static void it_is_told_each_change_once(void **state)
+TEST_WITH(it_is_told_each_change_once, set_up, tear_down)
 {
         char path[128], *text;
         size_t size;
 
-        (void)state;
         install("echo \"$*\" > seen; exec /bin/cat > lines");
         assert_int_equal(look()->state, HW__NOTIFIER__STATE__STATE_IDLE);
         publish(&alerts[0]);
@@ -205,11 +200,10 @@ static void it_is_told_each_change_once(void **state)
         assert_int_equal(errno, ESRCH);
 }
 
-static void the_next_one_is_told_all_again(void **state)
+TEST_WITH(the_next_one_is_told_all_again, set_up, tear_down)
 {
         const uint64_t until = clock_mono_ns() + DEADLINE_NS;
 
-        (void)state;
         install("exit 3");
         publish(&alerts[0]);
         while (look()->restarts < 2)
@@ -224,11 +218,10 @@ static void the_next_one_is_told_all_again(void **state)
         json_decref(line(0));
 }
 
-static void a_program_that_is_not_there_is_tried_again(void **state)
+TEST_WITH(a_program_that_is_not_there_is_tried_again, set_up, tear_down)
 {
         const uint64_t until = clock_mono_ns() + DEADLINE_NS;
 
-        (void)state;
         publish(&alerts[0]);
         while (!look()->detail)
                 turn(until);
@@ -243,13 +236,12 @@ static void a_program_that_is_not_there_is_tried_again(void **state)
 }
 
 /* Alerts wait in the daemon, are shown and told later; what is not true any more is never believed for long. */
-static void one_that_does_not_read_holds_up_nobody(void **state)
+TEST_WITH(one_that_does_not_read_holds_up_nobody, set_up, tear_down)
 {
         const uint64_t until = clock_mono_ns() + 2 * DEADLINE_NS;
         const size_t n = sizeof(alerts) / sizeof(*alerts);
         size_t told = 0;
 
-        (void)state;
         install("trap '' TERM; while :; do read -r x < /dev/null; /bin/sleep 1; done");
         for (size_t i = 0; i < n; i++)
                 publish(&alerts[i]);
@@ -278,16 +270,12 @@ static void one_that_does_not_read_holds_up_nobody(void **state)
         json_decref(first);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(it_is_told_each_change_once, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(the_next_one_is_told_all_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_tried_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(one_that_does_not_read_holds_up_nobody, set_up, tear_down),
-        };
-
+        (void)state;
         log_set_level(LOG_ERROR);
         (void)signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

@@ -5,6 +5,7 @@
 #include "daemon/watch/control/pending.h"
 #include "daemon/log.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 #define STUCK_JOBS  8
 #define REPLY_BYTES (1 << 20)
@@ -109,7 +110,7 @@ static void ask(struct fixture *f, void *client)
  * A process has a connection that it does not read, with more answers under way than there is room for, and another
  * that it reads: that one has its answer once the first is shut down, whichever of them is looked at first.
  */
-static void test_one_that_reads_is_not_kept_waiting_by_one_that_does_not(void **state)
+TEST_WITH(test_one_that_reads_is_not_kept_waiting_by_one_that_does_not, set_up, tear_down)
 {
         struct fixture *f = *state;
         zmq_msg_t answer;
@@ -127,7 +128,7 @@ static void test_one_that_reads_is_not_kept_waiting_by_one_that_does_not(void **
 }
 
 /* A field with number 0, written in two bytes, is read; as it is packed again, it is not. */
-static void test_one_that_cannot_be_read_again_has_an_answer(void **state)
+TEST_WITH(test_one_that_cannot_be_read_again_has_an_answer, set_up, tear_down)
 {
         static const uint8_t bytes[] = { 0x82, 0x00, 0x00, 0x1a, 0x00 };
         struct fixture *f = *state;
@@ -142,15 +143,4 @@ static void test_one_that_cannot_be_read_again_has_an_answer(void **state)
         zmq_msg_init(&answer);
         assert_in_range(zmq_msg_recv(&answer, f->clients[0], 0), 1, 1000); /* an error */
         zmq_msg_close(&answer);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(test_one_that_reads_is_not_kept_waiting_by_one_that_does_not, set_up,
-                                                tear_down),
-                cmocka_unit_test_setup_teardown(test_one_that_cannot_be_read_again_has_an_answer, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "daemon/log.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 #define LOG         "file:tests/data/logs/leaky-hT-ghc9103/run.eventlog"
 #define MAX_REPLIES 64
@@ -216,7 +217,7 @@ static void add_log(struct fixture *f)
 
 /* ------------------------------------------------------------- what is wrong */
 
-static void bytes_that_are_no_request(void **state)
+TEST_WITH(bytes_that_are_no_request, set_up, tear_down)
 {
         struct fixture *f = *state;
         static const uint8_t garbage[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, cut[] = { 0x8a, 0x01, 0x05, 0x0a };
@@ -229,7 +230,7 @@ static void bytes_that_are_no_request(void **state)
         assert_non_null(status(f)->status); /* and the daemon goes on */
 }
 
-static void a_request_of_a_newer_client(void **state)
+TEST_WITH(a_request_of_a_newer_client, set_up, tear_down)
 {
         struct fixture *f = *state;
         static const uint8_t id_only[] = { 0x08, 0x07 }, newer[] = { 0x08, 0x07, 0xfa, 0x06, 0x00 }; /* field 111 */
@@ -243,7 +244,7 @@ static void a_request_of_a_newer_client(void **state)
 
 /* ------------------------------------------------------------------- targets */
 
-static void add_and_remove(void **state)
+TEST_WITH(add_and_remove, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -257,7 +258,7 @@ static void add_and_remove(void **state)
         assert_int_equal(targets_count(f->requests.targets), 2);
 }
 
-static void adding_what_cannot_be(void **state)
+TEST_WITH(adding_what_cannot_be, set_up, tear_down)
 {
         struct fixture *f = *state;
         Hw__AddTargetRequest add_target = HW__ADD_TARGET_REQUEST__INIT;
@@ -285,7 +286,7 @@ static void adding_what_cannot_be(void **state)
         assert_int_equal(targets_count(f->requests.targets), 2);
 }
 
-static void what_status_says(void **state)
+TEST_WITH(what_status_says, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -308,7 +309,7 @@ static void what_status_says(void **state)
 
 /* ------------------------------------------------------------ what is known */
 
-static void what_a_snapshot_holds(void **state)
+TEST_WITH(what_a_snapshot_holds, set_up, tear_down)
 {
         struct fixture *f = *state;
         Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
@@ -339,7 +340,7 @@ static void what_a_snapshot_holds(void **state)
         assert_int_equal(f->replies[1]->update->body_case, HW__UPDATE__BODY_TARGET_STATE);
 }
 
-static void history_of_a_series(void **state)
+TEST_WITH(history_of_a_series, set_up, tear_down)
 {
         struct fixture *f = *state;
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
@@ -368,7 +369,7 @@ static void history_of_a_series(void **state)
         assert_refused(history(f, &h), "there is no target ''");
 }
 
-static void history_of_a_band(void **state)
+TEST_WITH(history_of_a_band, set_up, tear_down)
 {
         struct fixture *f = *state;
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
@@ -386,7 +387,7 @@ static void history_of_a_band(void **state)
 
 /* ------------------------------------------------------------ rules, silences */
 
-static void reload_is_all_or_nothing(void **state)
+TEST_WITH(reload_is_all_or_nothing, set_up, tear_down)
 {
         struct fixture *f = *state;
         static const char good[] = "groups:\n  - name: g\n    rules:\n      - alert: mine\n        expr: live > 1GiB\n";
@@ -402,7 +403,7 @@ static void reload_is_all_or_nothing(void **state)
         assert_int_equal(reload(f)->reloaded->rules, before);
 }
 
-static void silences(void **state)
+TEST_WITH(silences, set_up, tear_down)
 {
         struct fixture *f = *state;
         static char long_name[400];
@@ -431,22 +432,4 @@ static void silences(void **state)
         unsilence.id = id;
         assert_true(ask(f, &end)->silences->silences[0]->id == id);
         assert_int_equal(ask(f, &request)->silences->n_silences, 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(bytes_that_are_no_request, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_request_of_a_newer_client, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(add_and_remove, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(adding_what_cannot_be, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_status_says, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_a_snapshot_holds, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(history_of_a_series, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(history_of_a_band, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(reload_is_all_or_nothing, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(silences, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

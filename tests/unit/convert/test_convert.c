@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A log of two censuses and two collections in each format whose text can be read here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/cli/command.h"
 #include "daemon/log.h"
@@ -88,9 +84,8 @@ static void expect(const char *format, const char *more, const char *value, cons
 }
 
 /* Between an empty first and last sample, as the runtime writes them. */
-static void test_hp(void **state)
+TEST(test_hp)
 {
-        (void)state;
         expect("hp", NULL, NULL,
                "JOB \"unknown\"\nDATE \"Tue Nov 14 22:13 2023\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n"
                "BEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
@@ -100,9 +95,8 @@ static void test_hp(void **state)
 }
 
 /* RSS is unknown, not 0; what the columns leave out is in the last one. */
-static void test_csv_wide(void **state)
+TEST(test_csv_wide)
 {
-        (void)state;
         expect("csv-wide", NULL, NULL,
                "time_s,wall_time,live,heap_size,blocks_size,rss,census_total,Data.Map.Internal.Bin,:,(others)\n"
                "1.000000000,2023-11-14T22:13:20.999Z,1000000,3000000,2000000,,1000000,600000,400000,0\n"
@@ -114,40 +108,34 @@ static void test_csv_wide(void **state)
 }
 
 /* The census with the most bytes, or the newest one at that time. */
-static void test_moment(void **state)
+TEST(test_moment)
 {
-        (void)state;
         expect("collapsed", NULL, NULL, "Data.Map.Internal.Bin 1000000\n: 300000\n");
         expect("collapsed", "--at", "peak", "Data.Map.Internal.Bin 1000000\n: 300000\n");
         expect("collapsed", "--at", "1.9", "Data.Map.Internal.Bin 600000\n: 400000\n");
         expect("collapsed", "--at", "2.0", "Data.Map.Internal.Bin 1000000\n: 300000\n");
 }
 
-static void test_resid(void **state)
+TEST(test_resid)
 {
-        (void)state;
         expect("resid", NULL, NULL,
                "# time_s\tlive_bytes\theap_bytes\n0.900900000\t1000000\t3000000\n1.900900000\t1300000\t3900000\n");
 }
 
-static void test_speedscope(void **state)
+TEST(test_speedscope)
 {
         char *written = convert("speedscope", NULL, NULL);
 
-        (void)state;
         assert_non_null(strstr(written,
                                "\"name\":\"heap at 2.000s\",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":1300000,"
                                "\"samples\":[[0],[1]],\"weights\":[1000000,300000]}"));
         free(written);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_hp),    cmocka_unit_test(test_csv_wide),   cmocka_unit_test(test_moment),
-                cmocka_unit_test(test_resid), cmocka_unit_test(test_speedscope),
-        };
-
         (void)setenv("TZ", "UTC", 1);
-        return cmocka_run_group_tests(tests, open_log, NULL);
+        return open_log(state);
 }
+
+TEST_GROUP(begin_tests, NULL)

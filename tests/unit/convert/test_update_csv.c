@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_csv.c - quoting, and rows of samples, censuses and notes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/out/convert/update_csv.h"
 #include "proto/base/csv.h"
 #include "tests/unit/state/apply.h"
 #include "tests/unit/console/made_up.h"
 
-static void fields_are_quoted(void **state)
+TEST(fields_are_quoted)
 {
         static const struct {
                 const char *text, *field;
@@ -27,7 +24,6 @@ static void fields_are_quoted(void **state)
                 { "\x1b[31m", "\\x1B[31m" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 char *cell = csv_cell(cases[i].text);
 
@@ -50,7 +46,7 @@ static void check_rows(const struct world *v, const Hw__Update *u, const char *r
         free(text);
 }
 
-static void samples_become_rows(void **state)
+TEST(samples_become_rows)
 {
         struct world *v = world_new(NULL);
         Hw__Update u = update_of("a", 1, 2 * SECOND);
@@ -59,7 +55,6 @@ static void samples_become_rows(void **state)
         Hw__Samples *list[] = { &samples };
         uint64_t times_ns[] = { 1500000000, 2000000001 }, values[] = { 5, UINT64_MAX };
 
-        (void)state;
         assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         samples.has_series = 1;
         samples.series = HW__SERIES__SERIES_LIVE;
@@ -82,7 +77,7 @@ static void samples_become_rows(void **state)
         world_destroy(&v);
 }
 
-static void censuses_and_notes_become_rows(void **state)
+TEST(censuses_and_notes_become_rows)
 {
         struct world *v = world_new(NULL);
         uint32_t ids[] = { 1, 2 };
@@ -93,7 +88,6 @@ static void censuses_and_notes_become_rows(void **state)
         Hw__Note note = HW__NOTE__INIT;
         Hw__Note *list[] = { &note };
 
-        (void)state;
         assert_int_equal(send_band(v, "a", 1, 1, "x, \"y\""), 0);
         assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
         c.has_rows_left_out = c.has_bytes_left_out = 1;
@@ -112,15 +106,4 @@ static void censuses_and_notes_become_rows(void **state)
         u.notes = &notes;
         check_rows(v, &u, "a,1,,,note,,,,phase\\t2\n");
         world_destroy(&v);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(fields_are_quoted),
-                cmocka_unit_test(samples_become_rows),
-                cmocka_unit_test(censuses_and_notes_become_rows),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values over the time of a run: of any length, means and peaks are exact, and noise is what it claims to be. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/past/diff/meter.h"
 
 #define MS UINT64_C(1000000)
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
         const struct bins b = { .lines = 0 };
 
-        (void)state;
         assert_true(isnan(bins_mean(&b)));
         assert_int_equal(bins_covered(&b), 0);
         assert_false(bins_noise_of_mean(&b).known);
@@ -25,9 +20,8 @@ static void test_empty(void **state)
 }
 
 /* 0 to 100 and back to 0: the mean is 50 and the peak 100, in a run of 2 ms as in one of 20,000 s. */
-static void test_lines_of_any_length(void **state)
+TEST(test_lines_of_any_length)
 {
-        (void)state;
         for (uint64_t half = MS; half <= 10000000 * MS; half *= 10) {
                 struct bins b = { .lines = 0 };
                 bins_add(&b, 5 * MS, 5 * MS + half, 0, 100);
@@ -38,11 +32,10 @@ static void test_lines_of_any_length(void **state)
 }
 
 /* A gap without a value is no zero. */
-static void test_gap(void **state)
+TEST(test_gap)
 {
         struct bins b = { .lines = 0 };
 
-        (void)state;
         bins_add(&b, 0, 10 * MS, 8, 8);
         bins_add(&b, 1000 * MS, 1010 * MS, 16, 16);
         assert_float_equal(bins_mean(&b), 12, 1e-9);
@@ -50,11 +43,10 @@ static void test_gap(void **state)
 }
 
 /* Calls before the first one, and empty ones, are ignored. */
-static void test_out_of_order(void **state)
+TEST(test_out_of_order)
 {
         struct bins b = { .lines = 0 };
 
-        (void)state;
         bins_add(&b, 10 * MS, 20 * MS, 1, 1);
         bins_add(&b, 5 * MS, 8 * MS, 100, 100);
         bins_add(&b, 20 * MS, 20 * MS, 100, 100);
@@ -62,11 +54,10 @@ static void test_out_of_order(void **state)
 }
 
 /* Growth in a straight line is not noise; what varies about it is. */
-static void test_noise(void **state)
+TEST(test_noise)
 {
         struct bins line = { .lines = 0 }, wave = { .lines = 0 };
 
-        (void)state;
         for (uint64_t i = 0; i < 64; i++) {
                 const double at = 1000 + 10 * (double)i;
                 bins_add(&line, i * MS, (i + 1) * MS, at, at + 10);
@@ -80,23 +71,11 @@ static void test_noise(void **state)
 }
 
 /* A value given seven times tells nothing about noise, however long the run. */
-static void test_few_lines(void **state)
+TEST(test_few_lines)
 {
         struct bins b = { .lines = 0 };
 
-        (void)state;
         for (uint64_t i = 0; i < 7; i++)
                 bins_add(&b, i * 1000 * MS, (i + 1) * 1000 * MS, (double)(i % 3), 1);
         assert_false(bins_noise_of_mean(&b).known);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_empty), cmocka_unit_test(test_lines_of_any_length),
-                cmocka_unit_test(test_gap),   cmocka_unit_test(test_out_of_order),
-                cmocka_unit_test(test_noise), cmocka_unit_test(test_few_lines),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* "No worse than": what is read as a bound, and that the decision looks at the whole interval. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/past/diff/print.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
-static void test_read(void **state)
+TEST(test_read)
 {
         struct bounds b = { .n = 0 };
         struct error error;
 
-        (void)state;
         assert_true(bounds_parse(&b, "peak(live) 5%, p99(gc_pause)  10ms ,mean(band:Map a, b (x)) 20MiB", &error));
         assert_int_equal(b.n, 3);
         assert_string_equal(b.items[0].text, "peak(live) 5%");
@@ -33,7 +28,7 @@ static void test_read(void **state)
         bounds_done(&b);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
         static const char *const bad[][2] = {
                 { "", "expected a quantity and a bound" },
@@ -49,7 +44,6 @@ static void test_refused(void **state)
                 { "gc_share 0.05", "is not a bound" },
         };
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
                 struct bounds b = { .n = 0 };
                 struct error error;
@@ -76,9 +70,8 @@ static enum decision judge(double low, double high, enum shift_basis basis)
         return bound_judge(&b, &c).decision;
 }
 
-static void test_decision(void **state)
+TEST(test_decision)
 {
-        (void)state;
         assert_int_equal(judge(-2, 4, SHIFT_STUDENT), BOUND_KEPT);
         assert_int_equal(judge(-2, 5, SHIFT_STUDENT), BOUND_KEPT); /* the bound itself is allowed */
         assert_int_equal(judge(4, 6, SHIFT_STUDENT), BOUND_UNDECIDED);
@@ -87,26 +80,13 @@ static void test_decision(void **state)
 }
 
 /* A band that neither side has is no kept bound. */
-static void test_unknown_band(void **state)
+TEST(test_unknown_band)
 {
         const struct comparison c = { .n_rows = 0 };
         const struct bound b = { .band = (char[]){ "Receipt" }, .relative = true, .most = 0.05 };
         const struct judgement j = bound_judge(&b, &c);
 
-        (void)state;
         assert_int_equal(j.decision, BOUND_UNDECIDED);
         assert_null(j.change);
         assert_true(isnan(j.most));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_read),
-                cmocka_unit_test(test_refused),
-                cmocka_unit_test(test_decision),
-                cmocka_unit_test(test_unknown_band),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

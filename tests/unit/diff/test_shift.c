@@ -4,12 +4,8 @@
  * from a fixed seed.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/past/diff/meter.h"
 
@@ -45,12 +41,11 @@ static struct shift between(const double *a, size_t m, const double *b, size_t n
 }
 
 /* 5 against 5: the critical value is 2, so the interval is from the third smallest to the third largest difference. */
-static void test_ranks(void **unused)
+TEST(test_ranks)
 {
         const double a[] = { 3.1, 4.0, 2.9, 3.7, 4.4 }, b[] = { 2.0, 1.6, 2.6, 2.2, 3.0 };
         struct shift s = between(a, 5, b, 5);
 
-        (void)unused;
         assert_int_equal(s.basis, SHIFT_RANKS);
         same(s.by, 1.4);
         same(s.low, 0.3);
@@ -59,12 +54,11 @@ static void test_ranks(void **unused)
 }
 
 /* 1 - 2 / C(8, 4) */
-static void test_level_of_four_against_four(void **unused)
+TEST(test_level_of_four_against_four)
 {
         const double a[] = { 1, 2, 3, 4 }, b[] = { 11, 12, 13, 14 };
         struct shift s = between(a, 4, b, 4);
 
-        (void)unused;
         assert_int_equal(s.basis, SHIFT_RANKS);
         same(s.level, 1 - 2 / 70.0);
         same(s.low, -13); /* all differences: nothing is cut */
@@ -72,23 +66,21 @@ static void test_level_of_four_against_four(void **unused)
 }
 
 /* 4 degrees of freedom, variance 1: 4 -+ 2.776 * sqrt(2 / 3) */
-static void test_three_against_three_is_students(void **unused)
+TEST(test_three_against_three_is_students)
 {
         const double a[] = { 5, 6, 7 }, b[] = { 1, 2, 3 };
         struct shift s = between(a, 3, b, 3);
 
-        (void)unused;
         assert_int_equal(s.basis, SHIFT_STUDENT);
         same(s.by, 4);
         same(s.high - s.by, 2.776 * sqrt(2 / 3.0));
 }
 
-static void test_what_is_not_known(void **unused)
+TEST(test_what_is_not_known)
 {
         const double a[] = { NAN, 2 }, b[] = { NAN };
         struct shift s = between(a, 2, b, 1);
 
-        (void)unused;
         assert_false(s.known);
         assert_int_equal(s.basis, SHIFT_NONE);
         s = between(a, 2, a, 2); /* one number each, no noise */
@@ -97,13 +89,12 @@ static void test_what_is_not_known(void **unused)
 }
 
 /* One run each: their own noise. */
-static void test_within(void **unused)
+TEST(test_within)
 {
         const double a[] = { 10 }, b[] = { 8 };
         struct noise x = { true, 0.3, 14 }, y = { true, 0.4, 1000 };
         struct shift s;
 
-        (void)unused;
         assert_int_equal(shift_between(&(struct sample){ a, 1, &x }, &(struct sample){ b, 1, &y }, &s), 0);
         assert_int_equal(s.basis, SHIFT_WITHIN);
         same(s.high, 2 + shift_t(14) * 0.5);
@@ -130,7 +121,7 @@ static int decided(size_t k, double noise, double wild, double more, double boun
         return beyond;
 }
 
-static void test_few_decisions_are_wrong(void **unused)
+TEST(test_few_decisions_are_wrong)
 {
         static const struct {
                 size_t k;
@@ -139,7 +130,6 @@ static void test_few_decisions_are_wrong(void **unused)
                          { 10, 0.0125, 0.02 },
                          { 20, 0.02, 0.02 } }; /* that 5 % more are found beyond a bound of 2 % */
 
-        (void)unused;
         for (size_t i = 0; i < 3; i++) {
                 int alarms = decided(promised[i].k, promised[i].noise, promised[i].wild, 0, 0);
                 int misses = PAIRS - decided(promised[i].k, promised[i].noise, promised[i].wild, 0.05, 0.02);
@@ -165,12 +155,11 @@ static void walk(struct bins *b, double level, double noise, double slope)
         }
 }
 
-static void test_one_run_each(void **unused)
+TEST(test_one_run_each)
 {
         struct bins x, y;
         int alarms = 0, misses = 0;
 
-        (void)unused;
         for (int i = 0; i < PAIRS; i++) {
                 walk(&x, 1e6, 0.01, 50);
                 walk(&y, 1e6, 0.01, 50);
@@ -189,11 +178,10 @@ static void test_one_run_each(void **unused)
         assert_true(misses <= PAIRS / 20);
 }
 
-static void test_bins(void **unused)
+TEST(test_bins)
 {
         struct bins b = { .lines = 0 };
 
-        (void)unused;
         assert_true(isnan(bins_mean(&b)));
         bins_add(&b, 1000, 3600u * UINT64_C(1000000000), 0, 100); /* an hour in one line */
         same(bins_mean(&b), 50);
@@ -204,20 +192,4 @@ static void test_bins(void **unused)
         /* a straight line has no noise */
         struct noise n = bins_noise_of_mean(&(struct bins){ .lines = 0 });
         assert_false(n.known);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_ranks),
-                cmocka_unit_test(test_level_of_four_against_four),
-                cmocka_unit_test(test_three_against_three_is_students),
-                cmocka_unit_test(test_what_is_not_known),
-                cmocka_unit_test(test_within),
-                cmocka_unit_test(test_few_decisions_are_wrong),
-                cmocka_unit_test(test_one_run_each),
-                cmocka_unit_test(test_bins),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Damage of every kind: nothing crashes, little is lost, events far away are decoded as before. */
 #include "tests/unit/eventlog/logs.h"
 #include "tests/unit/thin.h"
+#include "tests/unit/test.h"
 
 #include <inttypes.h>
 
@@ -70,9 +71,8 @@ static size_t header_size(const struct bytes *b)
 }
 
 /* Every byte after the header, changed in several ways: the rest of the log comes as before. */
-static void test_every_byte_changed(void **state)
+TEST(test_every_byte_changed)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
@@ -105,9 +105,8 @@ static void test_every_byte_changed(void **state)
 #define FILLER_BYTES 66000u /* more than any length that a header may give */
 
 /* Headers are not guessed: every change is survived, and a whole log after it is read. */
-static void test_every_header_byte_changed(void **state)
+TEST(test_every_header_byte_changed)
 {
-        (void)state;
         struct bytes b = load_run("leaky-useronly-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
@@ -149,9 +148,8 @@ static void check_insertion(const struct bytes *b, const uint8_t *junk, size_t s
         free(torn);
 }
 
-static void test_garbage_inserted(void **state)
+TEST(test_garbage_inserted)
 {
-        (void)state;
         struct bytes b = load_run("parallel-full-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
@@ -169,9 +167,8 @@ static void test_garbage_inserted(void **state)
         free(b.p);
 }
 
-static void test_bytes_removed(void **state)
+TEST(test_bytes_removed)
 {
-        (void)state;
         struct bytes b = load_run("parallel-full-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
@@ -194,9 +191,8 @@ static void test_bytes_removed(void **state)
 }
 
 /* Cut at every byte: the result is the whole log's beginning, without damage. */
-static void test_truncation(void **state)
+TEST(test_truncation)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
@@ -218,9 +214,8 @@ static void test_truncation(void **state)
 }
 
 /* A hole is nothing but damage, wherever it is, and whatever pieces it comes in; so are bytes behind the end. */
-static void test_zeros_are_no_events(void **state)
+TEST(test_zeros_are_no_events)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         const size_t header = header_size(&b), hole = 300001, places[] = { header, header + 24, b.size / 2, b.size };
         uint8_t *holed = calloc(1, b.size + hole);
@@ -245,9 +240,8 @@ static void test_zeros_are_no_events(void **state)
         free(b.p);
 }
 
-static void test_a_few_bytes_behind_the_end_are_lost(void **state)
+TEST(test_a_few_bytes_behind_the_end_are_lost)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         uint8_t *longer = calloc(1, b.size + 15);
         assert_non_null(longer);
@@ -264,18 +258,4 @@ static void test_a_few_bytes_behind_the_end_are_lost(void **state)
         }
         free(longer);
         free(b.p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_byte_changed),
-                cmocka_unit_test(test_every_header_byte_changed),
-                cmocka_unit_test(test_garbage_inserted),
-                cmocka_unit_test(test_bytes_removed),
-                cmocka_unit_test(test_truncation),
-                cmocka_unit_test(test_zeros_are_no_events),
-                cmocka_unit_test(test_a_few_bytes_behind_the_end_are_lost),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event table and the walk through a payload's fields. */
 #include "tests/unit/eventlog/logs.h"
+#include "tests/unit/test.h"
 
 static struct hw_field_value field(const struct hw_event *e, unsigned index)
 {
@@ -16,9 +17,8 @@ static void check_bytes(struct hw_field_value v, const char *text)
 }
 
 /* Minimal sizes never exceed what the fields say, numbers only. */
-static void test_table_is_consistent(void **state)
+TEST(test_table_is_consistent)
 {
-        (void)state;
         static const uint8_t width[] = { 1, 2, 4, 8 };
         unsigned known = 0;
         for (unsigned id = 0; id < HW_EVENT_IDS; id++) {
@@ -42,9 +42,8 @@ static void test_table_is_consistent(void **state)
         assert_null(hw_event_info(65535));
 }
 
-static void test_strings_between_numbers(void **state)
+TEST(test_strings_between_numbers)
 {
-        (void)state;
         static const uint8_t p[] = "\0\0\0\x07main\0Main\0a.hs:1\0\x01";
         struct hw_event e = { .payload = p, .size = sizeof(p) - 1, .id = HW_HEAP_PROF_COST_CENTRE };
         assert_int_equal(field(&e, 0).number, 7);
@@ -59,9 +58,8 @@ static void test_strings_between_numbers(void **state)
         assert_false(hw_event_field(&e, 2, &v));
 }
 
-static void test_text_before_a_number_and_trailing_nuls(void **state)
+TEST(test_text_before_a_number_and_trailing_nuls)
 {
-        (void)state;
         static const uint8_t interned[] = "name\0\0\x01\x02";
         struct hw_event e = { .payload = interned, .size = 8, .id = HW_INTERN_STRING };
         check_bytes(field(&e, 0), "name");
@@ -78,9 +76,8 @@ static void test_text_before_a_number_and_trailing_nuls(void **state)
         assert_int_equal(field(&e, 0).size, 4);
 }
 
-static void test_stack_that_claims_too_much(void **state)
+TEST(test_stack_that_claims_too_much)
 {
-        (void)state;
         static const uint8_t p[] = { 0, 0, 0, 0, 0, 0, 0, 1, 0, 200, 0, 0, 0, 5, 0, 0, 0, 6, 9 };
         struct hw_event e = { .payload = p, .size = sizeof(p), .id = HW_HEAP_PROF_SAMPLE_COST_CENTRE };
         struct hw_field_value v = field(&e, 2);
@@ -88,9 +85,8 @@ static void test_stack_that_claims_too_much(void **state)
         assert_int_equal(v.size, 8);
 }
 
-static void test_census_of_both_sizes(void **state)
+TEST(test_census_of_both_sizes)
 {
-        (void)state;
         static const uint8_t old[] = { 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3 };
         static const uint8_t new[] = { 0, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3 };
         struct hw_event e = { .payload = old, .size = 13, .id = HW_NONMOVING_HEAP_CENSUS };
@@ -101,9 +97,8 @@ static void test_census_of_both_sizes(void **state)
         assert_int_equal(field(&e, 3).number, 3);
 }
 
-static void test_fields_that_came_later(void **state)
+TEST(test_fields_that_came_later)
 {
-        (void)state;
         static const uint8_t p[58] = { [57] = 9 };
         struct hw_field_value v;
         struct hw_event e = { .payload = p, .size = 50, .id = HW_GC_STATS_GHC };
@@ -117,9 +112,8 @@ static void test_fields_that_came_later(void **state)
 }
 
 /* Real logs: every declared field of every event is there, but for those that later releases added. */
-static void test_fields_of_real_events(void **state)
+TEST(test_fields_of_real_events)
 {
-        (void)state;
         static const char *const runs[] = { "leaky-hi-ghc966", "cc-hc-ghc9103", "ticky-ghc902",
                                             "nonmoving-census-ghc9103" };
         for (size_t r = 0; r < 4; r++) {
@@ -147,18 +141,4 @@ static void test_fields_of_real_events(void **state)
                 hw_eventlog_destroy(&log);
                 free(b.p);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_table_is_consistent),
-                cmocka_unit_test(test_strings_between_numbers),
-                cmocka_unit_test(test_text_before_a_number_and_trailing_nuls),
-                cmocka_unit_test(test_stack_that_claims_too_much),
-                cmocka_unit_test(test_census_of_both_sizes),
-                cmocka_unit_test(test_fields_that_came_later),
-                cmocka_unit_test(test_fields_of_real_events),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Headers, runs and ends; streams that are not eventlogs; kinds that the header declares oddly. */
 #include "tests/unit/eventlog/logs.h"
 #include "tests/unit/draft.h"
+#include "tests/unit/test.h"
 
 #include <malloc.h>
 
@@ -42,9 +43,8 @@ static void check_foreign(const void *bytes, size_t size, const char *word)
 }
 
 /* Reported once, with what it is; a log that comes later is still read. */
-static void test_no_eventlog(void **state)
+TEST(test_no_eventlog)
 {
-        (void)state;
         static const char lfs[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
         static const uint8_t gzip[40] = { 0x1f, 0x8b, 8 };
         static uint8_t noise[100000];
@@ -56,9 +56,8 @@ static void test_no_eventlog(void **state)
         check_foreign("hdrbhetbXXXXXXXXXXXXXXXX", 24, "header");
 }
 
-static void test_text_mode_damage(void **state)
+TEST(test_text_mode_damage)
 {
-        (void)state;
         struct bytes b = load_run("leaky-useronly-ghc902");
         uint8_t *crlf = malloc(2 * b.size);
         assert_non_null(crlf);
@@ -77,9 +76,8 @@ static void test_text_mode_damage(void **state)
         free(b.p);
 }
 
-static void test_hostile_lengths(void **state)
+TEST(test_hostile_lengths)
 {
-        (void)state;
         static const uint32_t lengths[] = { 65537, 0x7fffffff, 0xffffffff };
         for (size_t i = 0; i < 3; i++) {
                 struct hw_eventlog_stats s;
@@ -95,9 +93,8 @@ static void test_hostile_lengths(void **state)
         }
 }
 
-static void test_empty_and_short_streams(void **state)
+TEST(test_empty_and_short_streams)
 {
-        (void)state;
         struct hw_eventlog *log = fresh();
         uint64_t left;
         assert_true(hw_eventlog_finish(log, &left));
@@ -112,9 +109,8 @@ static void test_empty_and_short_streams(void **state)
 }
 
 /* Restarted logs: after the end, each with a stray block marker in front; and one that begins where an event should. */
-static void test_many_runs_in_one_stream(void **state)
+TEST(test_many_runs_in_one_stream)
 {
-        (void)state;
         struct bytes b = load_run("leaky-useronly-ghc9103");
         struct hw_eventlog_stats s;
         draft.size = 0;
@@ -137,9 +133,8 @@ static void test_many_runs_in_one_stream(void **state)
         free(b.p);
 }
 
-static void test_odd_declarations(void **state)
+TEST(test_odd_declarations)
 {
-        (void)state;
         static const uint16_t types[][2] = {
                 { HW_RUN_THREAD, 9 },           /* longer than known: the known part is used */
                 { HW_HEAP_LIVE, 8 },            /* shorter than any release: dropped */
@@ -175,7 +170,7 @@ static void test_odd_declarations(void **state)
 }
 
 /* Of runtimes that are not GHC's own. */
-static void test_eden_and_mercury(void **state)
+TEST(test_eden_and_mercury)
 {
         static const uint16_t types[][2] = {
                 { HW_BLOCK_MARKER, 14 },
@@ -185,7 +180,6 @@ static void test_eden_and_mercury(void **state)
         };
         struct hw_eventlog_stats s;
 
-        (void)state;
         draft.size = 0;
         put_header(&draft, types, 4);
         put_event(&draft, HW_BLOCK_MARKER, 1000);
@@ -210,9 +204,8 @@ static void test_eden_and_mercury(void **state)
         assert_int_equal(d.ends, 1);
 }
 
-static void test_logs_with_lying_headers_are_refused(void **state)
+TEST(test_logs_with_lying_headers_are_refused)
 {
-        (void)state;
         static const uint16_t old[][2] = { { HW_CREATE_THREAD, 8 } }, snapshot[][2] = { { HW_IPE, 8 } };
         struct hw_eventlog_stats s;
         draft.size = 0;
@@ -225,9 +218,8 @@ static void test_logs_with_lying_headers_are_refused(void **state)
 }
 
 /* Event 169: announced one too long, announced correctly, and with later additions. */
-static void test_ipe_ends(void **state)
+TEST(test_ipe_ends)
 {
-        (void)state;
         static const uint16_t types[][2] = { { HW_IPE, 0xffff }, { HW_RUN_THREAD, 4 } };
         static const struct {
                 uint16_t announced, added;
@@ -252,9 +244,8 @@ static void test_ipe_ends(void **state)
         assert_int_equal(s.resyncs, 0);
 }
 
-static void test_reset_begins_anew(void **state)
+TEST(test_reset_begins_anew)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         struct hw_eventlog *log = fresh();
         struct digest first = decode(log, b.p, b.size / 2), second;
@@ -270,9 +261,8 @@ static void test_reset_begins_anew(void **state)
 }
 
 /* Decoding allocates nothing: the heap in use is the same before and after. */
-static void test_no_allocation(void **state)
+TEST(test_no_allocation)
 {
-        (void)state;
         static struct hw_event events[256];
         struct bytes b = load_run("torn-966-10");
         struct hw_eventlog *log = fresh();
@@ -286,22 +276,4 @@ static void test_no_allocation(void **state)
         assert_true(total > 13000);
         hw_eventlog_destroy(&log);
         free(b.p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_no_eventlog),
-                cmocka_unit_test(test_text_mode_damage),
-                cmocka_unit_test(test_hostile_lengths),
-                cmocka_unit_test(test_empty_and_short_streams),
-                cmocka_unit_test(test_many_runs_in_one_stream),
-                cmocka_unit_test(test_odd_declarations),
-                cmocka_unit_test(test_eden_and_mercury),
-                cmocka_unit_test(test_logs_with_lying_headers_are_refused),
-                cmocka_unit_test(test_ipe_ends),
-                cmocka_unit_test(test_reset_begins_anew),
-                cmocka_unit_test(test_no_allocation),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "proto/eventlog/internal.h"
 #include "proto/eventlog/limits.h"
+#include "tests/unit/test.h"
 
 #define CUT_EVERY  997u
 #define MAX_EVENTS (1u << 19)
@@ -133,9 +134,8 @@ static void check_log(const char *path)
         free(b.p);
 }
 
-static void test_every_log_cut_at_every_997th_byte(void **state)
+TEST(test_every_log_cut_at_every_997th_byte)
 {
-        (void)state;
         glob_t g;
         assert_int_equal(glob("tests/data/logs/*/run.eventlog", 0, NULL, &g), 0);
         assert_true(g.gl_pathc >= 46);
@@ -145,9 +145,8 @@ static void test_every_log_cut_at_every_997th_byte(void **state)
 }
 
 /* How the bytes are split makes no difference. */
-static void test_pieces_of_any_size(void **state)
+TEST(test_pieces_of_any_size)
 {
-        (void)state;
         struct bytes b = load_run("leaky-hi-ghc966");
         const size_t at = 60000;
         struct hw_eventlog *log = joining();
@@ -169,9 +168,8 @@ static void test_pieces_of_any_size(void **state)
 }
 
 /* Bytes that are not a log are skipped, then reported; the run after them is still found. */
-static void test_a_run_behind_megabytes_of_nothing(void **state)
+TEST(test_a_run_behind_megabytes_of_nothing)
 {
-        (void)state;
         struct bytes b = load_run("live-9103-fifo-flush");
         const size_t nothing = (6u << 20) + 4711, from = 50000;
         uint8_t *stream = malloc(nothing + b.size - from);
@@ -219,9 +217,8 @@ static void put_block(struct bytes *b, uint16_t id, unsigned size, unsigned n, u
 }
 
 /* Kinds that have grown: the stream shows how long they are. */
-static void test_sizes_of_older_releases(void **state)
+TEST(test_sizes_of_older_releases)
 {
-        (void)state;
         static const struct {
                 uint16_t id;
                 unsigned size;
@@ -247,9 +244,8 @@ static void test_sizes_of_older_releases(void **state)
 }
 
 /* A whole log after the middle of another one: its header counts, and is not taken for the joined run. */
-static void test_a_header_is_believed(void **state)
+TEST(test_a_header_is_believed)
 {
-        (void)state;
         struct bytes b = load_run("parallel-ghc9103");
         uint8_t *stream = malloc(100 + b.size);
         assert_non_null(stream);
@@ -271,9 +267,8 @@ static void test_a_header_is_believed(void **state)
  * Endless candidates: the work stays proportional to the input. Each message ends with what looks like the marker of a
  * block of 2 MiB, behind which there are messages only: each candidate could be followed through all that is left.
  */
-static void test_a_stream_of_candidates_is_soon_read(void **state)
+TEST(test_a_stream_of_candidates_is_soon_read)
 {
-        (void)state;
         struct bytes b = { malloc(1u << 20), 0 };
         while (b.size < (1u << 20) - 64) {
                 put(&b, HW_USER_MSG, 2);
@@ -293,17 +288,4 @@ static void test_a_stream_of_candidates_is_soon_read(void **state)
         hw_eventlog_destroy(&log);
         free(got.of);
         free(b.p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_log_cut_at_every_997th_byte),
-                cmocka_unit_test(test_pieces_of_any_size),
-                cmocka_unit_test(test_a_run_behind_megabytes_of_nothing),
-                cmocka_unit_test(test_sizes_of_older_releases),
-                cmocka_unit_test(test_a_header_is_believed),
-                cmocka_unit_test(test_a_stream_of_candidates_is_soon_read),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every recorded log against what an independent reader found in it (tests/data/logs/RUN/events.count). */
 #include "tests/unit/eventlog/logs.h"
+#include "tests/unit/test.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -28,9 +29,8 @@ static void check_counts(const char *count_path, const struct hw_eventlog *log, 
         assert_int_equal(sum, total);
 }
 
-static void test_every_log_equals_the_reference_reader(void **state)
+TEST(test_every_log_equals_the_reference_reader)
 {
-        (void)state;
         glob_t g;
         assert_int_equal(glob("tests/data/logs/*/events.count", 0, NULL, &g), 0);
         assert_true(g.gl_pathc >= 46);
@@ -61,9 +61,8 @@ static void test_every_log_equals_the_reference_reader(void **state)
 }
 
 /* Connections: whole logs without an end, cut anywhere. */
-static void test_connections_have_no_damage(void **state)
+TEST(test_connections_have_no_damage)
 {
-        (void)state;
         glob_t g;
         assert_int_equal(glob("tests/data/logs/*/conn?.eventlog", 0, NULL, &g), 0);
         assert_int_equal(g.gl_pathc, 6);
@@ -81,9 +80,8 @@ static void test_connections_have_no_damage(void **state)
 }
 
 /* Torn by the runtime system itself: at most 1 KiB is lost per damaged place. */
-static void test_torn_logs_lose_little(void **state)
+TEST(test_torn_logs_lose_little)
 {
-        (void)state;
         static const struct {
                 const char *run;
                 uint64_t before;
@@ -103,14 +101,4 @@ static void test_torn_logs_lose_little(void **state)
                 hw_eventlog_destroy(&log);
                 free(b.p);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_log_equals_the_reference_reader),
-                cmocka_unit_test(test_connections_have_no_damage),
-                cmocka_unit_test(test_torn_logs_lose_little),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

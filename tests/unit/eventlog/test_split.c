@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any split of the same bytes gives the same events and statuses. */
 #include "tests/unit/eventlog/logs.h"
+#include "tests/unit/test.h"
 
 #include <glob.h>
 
@@ -27,9 +28,8 @@ static void check_two_pieces(const struct bytes *b, size_t step)
         hw_eventlog_destroy(&log);
 }
 
-static void test_two_pieces_at_every_offset(void **state)
+TEST(test_two_pieces_at_every_offset)
 {
-        (void)state;
         static const char *const runs[] = { "parallel-ghc9103", "leaky-useronly-ghc902" };
         for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
                 struct bytes b = load_run(runs[i]);
@@ -54,9 +54,8 @@ static void check_byte_by_byte(const char *run)
         free(b.p);
 }
 
-static void test_byte_by_byte(void **state)
+TEST(test_byte_by_byte)
 {
-        (void)state;
         check_byte_by_byte("leaky-hi-ghc966");
         check_byte_by_byte("binmsg-ghc9103");
         check_byte_by_byte("torn-966-10");
@@ -85,23 +84,12 @@ static void check_random(const char *path, unsigned n_splits)
         free(b.p);
 }
 
-static void test_random_splits_of_all_logs(void **state)
+TEST(test_random_splits_of_all_logs)
 {
-        (void)state;
         glob_t g;
         assert_int_equal(glob("tests/data/logs/*/*.eventlog", 0, NULL, &g), 0);
         assert_true(g.gl_pathc >= 54);
         for (size_t i = 0; i < g.gl_pathc; i++)
                 check_random(g.gl_pathv[i], 4);
         globfree(&g);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_two_pieces_at_every_offset),
-                cmocka_unit_test(test_byte_by_byte),
-                cmocka_unit_test(test_random_splits_of_all_logs),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of ghc-stack-profiler 0.4 and 0.5, and all that is none. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/stack_message.h"
@@ -72,11 +70,10 @@ static void check_part(enum stack_message_kind kind, uint64_t thread)
         assert_false(stack_message_next(&m, &at, &f));
 }
 
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
         struct stack_message m;
 
-        (void)state;
         put_part(0xffca, 4, 77);
         check_part(STACK_MESSAGE_LAST, 77);
         put_part(0xffcb, 8, 77);
@@ -104,12 +101,11 @@ static void test_stacks(void **state)
         }
 }
 
-static void test_definitions(void **state)
+TEST(test_definitions)
 {
         static const char text[] = "\xce\xbbx";
         struct stack_message m;
 
-        (void)state;
         for (unsigned count = 2; count <= 3; count++) { /* 0.4 counts characters, 0.5 bytes */
                 begin_message(0xffcc);
                 put(12, 8);
@@ -143,11 +139,10 @@ static void test_definitions(void **state)
         assert_false(stack_message_defines(bytes, n));
 }
 
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
         struct stack_message m;
 
-        (void)state;
         n = 0;
         assert_false(read_message(&m));
         for (unsigned first = 0; first < 0x10000; first++) {
@@ -157,14 +152,4 @@ static void test_foreign(void **state)
         begin_message(0x4f54); /* "OT", of OpenTelemetry */
         put(0, 8);
         assert_false(read_message(&m));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_stacks),
-                cmocka_unit_test(test_definitions),
-                cmocka_unit_test(test_foreign),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_export.c - queues, journals, pauses, plans. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,12 +22,11 @@ static struct batch made(const char *text, uint64_t samples, uint64_t wall_ns)
         return (struct batch){ .bytes = strdup(text), .size = strlen(text), .samples = samples, .wall_ns = wall_ns };
 }
 
-static void a_queue_is_bounded(void **state)
+TEST(a_queue_is_bounded)
 {
         struct batch a = made("aaaa", 1, 100), b = made("bb", 2, 200);
         struct send_queue q;
 
-        (void)state;
         queue_init(&q);
         assert_false(queue_overdue(&q, 0, UINT64_MAX));
         assert_true(queue_add(&q, &a));
@@ -112,13 +109,12 @@ static void drop(struct journal *j, const char *text)
         journal_drop(j, &b);
 }
 
-static void what_is_not_sent_comes_back(void **state)
+TEST_WITH(what_is_not_sent_comes_back, set_up, tear_down)
 {
         struct back back;
         struct journal *j = open_it(&back);
         struct stat st;
 
-        (void)state;
         assert_string_equal(back.texts, "");
         append(j, "one", 10);
         append(j, "two", 20);
@@ -144,14 +140,13 @@ static void what_is_not_sent_comes_back(void **state)
 }
 
 /* Cut anywhere, and with any byte wrong: a prefix is restored, never anything else, and it continues. */
-static void damage_costs_the_rest(void **state)
+TEST_WITH(damage_costs_the_rest, set_up, tear_down)
 {
         static const char *const prefixes[] = { "", "one,", "one,two,", "one,two,three," };
         char whole[256], broken[300];
         struct back back;
         struct journal *j = open_it(&back);
 
-        (void)state;
         append(j, "one", 1);
         append(j, "two", 2);
         append(j, "three", 3);
@@ -185,7 +180,7 @@ static void damage_costs_the_rest(void **state)
 }
 
 /* A queue that never becomes empty: its file does not grow without bound. */
-static void a_journal_is_written_anew(void **state)
+TEST_WITH(a_journal_is_written_anew, set_up, tear_down)
 {
         struct back back;
         struct journal *j;
@@ -193,7 +188,6 @@ static void a_journal_is_written_anew(void **state)
         char text[1001];
         struct stat st;
 
-        (void)state;
         memset(text, 'x', 1000);
         text[1000] = '\0';
         memset(&back, 0, sizeof(back));
@@ -213,13 +207,12 @@ static void a_journal_is_written_anew(void **state)
         journal_close(&j);
 }
 
-static void one_has_it_at_a_time(void **state)
+TEST_WITH(one_has_it_at_a_time, set_up, tear_down)
 {
         struct back back;
         struct journal *j = open_it(&back);
         struct error error;
 
-        (void)state;
         assert_null(journal_open(path, 1000, take, &back, &error));
         assert_non_null(strstr(error.text, "another heapwatch export has it"));
         journal_close(&j);
@@ -229,11 +222,10 @@ static void one_has_it_at_a_time(void **state)
 
 /* ----------------------------------------------------------------- pauses */
 
-static void pauses_double_within_bounds(void **state)
+TEST(pauses_double_within_bounds)
 {
         static const uint64_t middle[] = { 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000 };
 
-        (void)state;
         for (unsigned n = 1; n <= 8; n++) {
                 assert_int_equal(delivery_pause_ms(n, 0.5, 0), middle[n - 1]);
                 assert_int_equal(delivery_pause_ms(n, 0, 0), middle[n - 1] * 3 / 4);
@@ -270,7 +262,7 @@ static void on_end(void *ctx, const struct metric_sample *sample, const struct m
                        part ? part->suffix : "");
 }
 
-static void a_series_ends_once(void **state)
+TEST(a_series_ends_once)
 {
         static const struct metric_part parts[] = { { .suffix = "_sum" }, { .suffix = "_count" } };
         struct series_list l = { 0 };
@@ -278,7 +270,6 @@ static void a_series_ends_once(void **state)
         struct metric_label label = { "target", name };
         struct metric_sample s = { .metric = metrics_of_target, .labels = &label, .n_labels = 1 };
 
-        (void)state;
         series_mark(&l, &s, &parts[0]);
         series_mark(&l, &s, &parts[1]);
         series_mark(&l, &s, NULL);
@@ -299,14 +290,13 @@ static void a_series_ends_once(void **state)
 }
 
 /* What cannot be stored for lack of room ends without a marker, and nothing has one while it continues. */
-static void series_are_bounded(void **state)
+TEST(series_are_bounded)
 {
         struct series_list l = { 0 };
         char seen[100] = "", name[16];
         struct metric_label label = { "target", name };
         struct metric_sample s = { .metric = metrics_of_target, .labels = &label, .n_labels = 1 };
 
-        (void)state;
         for (int walk = 0; walk < 2; walk++) {
                 for (unsigned i = 0; i < SERIES_STORED_MAX + 10; i++) {
                         (void)snprintf(name, sizeof(name), "%u", i);
@@ -338,11 +328,10 @@ static struct batch remote_write_batch(void)
         return b;
 }
 
-static void a_remote_write_in_other_forms(void **state)
+TEST(a_remote_write_in_other_forms)
 {
         struct batch b = remote_write_batch(), one = { .wall_ns = 1 }, two = { .wall_ns = 1 };
 
-        (void)state;
         assert_true(b.samples >= 1);
         assert_false(remote_write_is_1(&b));
         one.bytes = remote_write_recode(&b, REMOTE_WRITE_1, &one.size);
@@ -360,12 +349,11 @@ static void a_remote_write_in_other_forms(void **state)
 }
 
 /* A journal may hold anything that has the right checksum: cut anywhere or with any byte wrong, there is no crash. */
-static void a_damaged_remote_write(void **state)
+TEST(a_damaged_remote_write)
 {
         struct batch b = remote_write_batch();
         size_t size, whole = b.size;
 
-        (void)state;
         for (size_t i = 0; i < 2 * whole; i++) {
                 char *damaged = malloc(whole);
 
@@ -393,14 +381,13 @@ static void see_size(void *ctx, struct batch *b)
 }
 
 /* Whatever the lengths of labels: servers refuse more than 1 MiB, as nginx does if it is not told otherwise. */
-static void a_batch_of_opentelemetry_is_small(void **state)
+TEST(a_batch_of_opentelemetry_is_small)
 {
         static const struct batcher_kind *const kinds[] = { &batcher_otlp, &batcher_otlp_json };
         char name[2000];
         struct metric_label labels[] = { { "target", "t" }, { "band", name } };
         struct metric_sample s = { .metric = metrics_of_target, .target = "t", .labels = labels, .n_labels = 2 };
 
-        (void)state;
         for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++)
                 for (int length = 4; length < 2000; length *= 7) {
                         struct batcher *e = batcher_new(kinds[kind]);
@@ -420,7 +407,7 @@ static void a_batch_of_opentelemetry_is_small(void **state)
 
 /* --------------------------------------------------------------- profiles */
 
-static void a_batch_of_a_profile(void **state)
+TEST(a_batch_of_a_profile)
 {
         static const char good[] = "name=a&from=1\n--b-1\r\nbody\r\n--b-1--\r\n";
         static const char *const bad[] = { "",
@@ -434,7 +421,6 @@ static void a_batch_of_a_profile(void **state)
                                            "a\n--0123456789012345678901234567890123456789x\r\n" };
         struct profile_parts parts;
 
-        (void)state;
         assert_true(profile_parts(&parts, &(struct batch){ .bytes = (void *)good, .size = sizeof(good) - 1 }));
         assert_string_equal(parts.boundary, "b-1");
         assert_int_equal(parts.query_size, strlen("name=a&from=1"));
@@ -458,12 +444,11 @@ static bool read_plan(const char *text, struct plan *p, struct error *error)
         return plan_read(p, path) && plan_check(p, error);
 }
 
-static void a_plan_from_a_file(void **state)
+TEST_WITH(a_plan_from_a_file, set_up, tear_down)
 {
         struct error error;
         struct plan p;
 
-        (void)state;
         assert_true(
                 read_plan("interval: 30s\nlabels: {job: hw, host: h1}\njournal: off\n"
                           "daemons: ['ipc:///a', 'ipc:///b']\nsinks:\n"
@@ -513,11 +498,10 @@ static void read_good_plan(const struct sink_kind_row *kind, const char *address
 }
 
 /* Each row of sinks.def, in each of its formats. */
-static void every_kind_of_sink(void **state)
+TEST_WITH(every_kind_of_sink, set_up, tear_down)
 {
         static const char *const pulled[] = { [SINK_SCRAPE] = "127.0.0.1:9464", [SINK_TEXTFILE] = "/a/b.prom" };
 
-        (void)state;
         for (size_t i = 0; i < SINK_KINDS; i++) {
                 const struct sink_kind_row *kind = &sink_kinds[i];
                 const char *address = kind->batcher ? "http://h/" : pulled[i];
@@ -528,7 +512,7 @@ static void every_kind_of_sink(void **state)
         }
 }
 
-static void plans_that_cannot_be(void **state)
+TEST_WITH(plans_that_cannot_be, set_up, tear_down)
 {
         static const char *const bad[] = {
                 "",
@@ -560,7 +544,6 @@ static void plans_that_cannot_be(void **state)
                 "unknown: 1\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 struct error error;
                 struct plan p;
@@ -569,28 +552,4 @@ static void plans_that_cannot_be(void **state)
                         fail_msg("%s", bad[i]);
                 plan_done(&p);
         }
-}
-
-int main(void)
-{
-#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_queue_is_bounded),
-                IN_DIRECTORY(what_is_not_sent_comes_back),
-                IN_DIRECTORY(damage_costs_the_rest),
-                IN_DIRECTORY(a_journal_is_written_anew),
-                IN_DIRECTORY(one_has_it_at_a_time),
-                cmocka_unit_test(pauses_double_within_bounds),
-                cmocka_unit_test(a_series_ends_once),
-                cmocka_unit_test(series_are_bounded),
-                cmocka_unit_test(a_remote_write_in_other_forms),
-                cmocka_unit_test(a_damaged_remote_write),
-                cmocka_unit_test(a_batch_of_opentelemetry_is_small),
-                cmocka_unit_test(a_batch_of_a_profile),
-                IN_DIRECTORY(a_plan_from_a_file),
-                IN_DIRECTORY(every_kind_of_sink),
-                IN_DIRECTORY(plans_that_cannot_be),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cells against all of their samples, however these are split; and what is left of them when they are packed. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/facts/pyramid.h"
 
@@ -27,11 +23,10 @@ static void near(double got, double want, double scale)
 }
 
 /* Samples of 20 GB with noise, out of order: put into parts at random, some of which stay empty, and merged. */
-static void test_merge(void **unused)
+TEST(test_merge)
 {
         enum { SAMPLES = 500, PARTS = 7 };
 
-        (void)unused;
         state = 11;
         for (unsigned round = 0; round < 200; round++) {
                 struct trend_cell parts[PARTS] = { 0 }, all = { .cell.n = 0 };
@@ -77,11 +72,10 @@ static void test_merge(void **unused)
         }
 }
 
-static void test_line(void **unused)
+TEST(test_line)
 {
         struct trend_cell c = { .cell.n = 0 };
 
-        (void)unused;
         assert_true(isnan(trend_cell_slope(&c)) && isnan(trend_cell_fit(&c)) && isnan(trend_cell_deviation(&c)));
         trend_cell_add(&c, SECOND, 5);
         assert_true(isnan(trend_cell_slope(&c)) && isnan(trend_cell_deviation(&c)));
@@ -111,11 +105,10 @@ static struct trend_cell through(struct trend_cell c, uint64_t start_ns, uint64_
 }
 
 /* A cell of one sample loses nothing but what its time has below the unit of a wide interval. */
-static void test_packing_of_one_sample(void **unused)
+TEST(test_packing_of_one_sample)
 {
         static const uint64_t widths_ns[] = { SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND };
 
-        (void)unused;
         state = 5;
         for (unsigned i = 0; i < 1000; i++) {
                 uint64_t width_ns = widths_ns[i % 4], start_ns = random_u64() % (1u << 30) * width_ns;
@@ -133,11 +126,10 @@ static void test_packing_of_one_sample(void **unused)
 }
 
 /* What a packed cell loses, for intervals of all widths: nothing of whole values near each other. */
-static void test_packing(void **unused)
+TEST(test_packing)
 {
         static const uint64_t widths_ns[] = { SECOND, 10 * SECOND, 60 * SECOND, 600 * SECOND };
 
-        (void)unused;
         state = 3;
         for (unsigned i = 0; i < 4000; i++) {
                 uint64_t width_ns = widths_ns[i % 4], start_ns = random_u64() % (1u << 30) * width_ns;
@@ -161,11 +153,10 @@ static void test_packing(void **unused)
 }
 
 /* Values that only a hostile log has stay numbers. */
-static void test_packing_of_extremes(void **unused)
+TEST(test_packing_of_extremes)
 {
         struct trend_cell c = { .cell.n = 0 };
 
-        (void)unused;
         trend_cell_add(&c, 0, 0);
         trend_cell_add(&c, 600 * SECOND - 1, 18446744073709551615.0);
         c.cell.n = UINT64_MAX;
@@ -174,17 +165,4 @@ static void test_packing_of_extremes(void **unused)
         assert_int_equal(back.cell.n, UINT32_MAX);
         assert_true(back.cell.max == c.cell.max && back.cell.last == c.cell.last && back.cell.min <= 0);
         assert_true(isfinite(back.m_vv) && isfinite(back.m_tv) && isfinite(back.cell.mean));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_merge),
-                cmocka_unit_test(test_line),
-                cmocka_unit_test(test_packing),
-                cmocka_unit_test(test_packing_of_one_sample),
-                cmocka_unit_test(test_packing_of_extremes),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Folds against a list that keeps every sample. */
 #include "tests/unit/facts/values.h"
 #include "proto/facts/fold.h"
+#include "tests/unit/test.h"
 
 #define SECOND   UINT64_C(1000000000)
 #define CAPACITY 16u
@@ -58,9 +59,8 @@ static void fold_against_naive(const struct fold_shape *shape, uint64_t start, u
                 assert_int_equal(cells[i].n, UINT64_MAX); /* others' cells are not touched */
 }
 
-static void test_fold_is_what_a_list_says(void **unused)
+TEST(test_fold_is_what_a_list_says)
 {
-        (void)unused;
         for (uint64_t seed = 1; seed <= 8; seed++) {
                 for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
                         fold_against_naive(&shapes[i], 0, SECOND / 3, seed);
@@ -70,11 +70,10 @@ static void test_fold_is_what_a_list_says(void **unused)
         }
 }
 
-static void test_the_ends_of_time(void **unused)
+TEST(test_the_ends_of_time)
 {
         static const uint64_t times[] = { 5, UINT64_MAX, 0, UINT64_MAX / 2, UINT64_MAX - 1 };
 
-        (void)unused;
         for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
                 static struct values cells[CAPACITY * 3];
                 struct fold f = { .cells = cells };
@@ -91,13 +90,4 @@ static void test_the_ends_of_time(void **unused)
                         assert_int_equal(n, n_kept);
                 }
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_fold_is_what_a_list_says),
-                cmocka_unit_test(test_the_ends_of_time),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

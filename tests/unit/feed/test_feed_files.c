@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The feed of finished logs: read in this process, in steps, from files and from pipes. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,12 +70,11 @@ static bool is_readable(const struct feed *feed)
         return poll(&p, 1, 0) == 1;
 }
 
-static void a_log_is_read_without_another_process(void **state)
+TEST(a_log_is_read_without_another_process)
 {
         struct feed *feed = feed_of_one(LOG);
         size_t n;
 
-        (void)state;
         assert_true(is_readable(feed));
         assert_int_equal(read_all(feed, &n, NULL, 0), FEED_END);
         assert_true(n > 3);
@@ -91,13 +86,12 @@ static void a_log_is_read_without_another_process(void **state)
 }
 
 /* What is handed over within the process passes the checks of the wire, as if another process had received it. */
-static void messages_are_as_they_would_travel(void **state)
+TEST(messages_are_as_they_would_travel)
 {
         struct feed *feed = feed_of_one(LOG);
         const Hw__Update *u;
         size_t n = 0;
 
-        (void)state;
         while (feed_next(feed, -1, &u) == FEED_UPDATE) {
                 const char *reason = "";
                 const size_t size = hw__update__get_packed_size(u);
@@ -117,13 +111,12 @@ static void messages_are_as_they_would_travel(void **state)
 }
 
 /* Those that can be read are, and the failure is reported after them, each time it is asked for. */
-static void a_log_that_cannot_be_read_is_a_failure_at_the_end(void **state)
+TEST(a_log_that_cannot_be_read_is_a_failure_at_the_end)
 {
         static const char *const paths[] = { "/nonexistent/a.eventlog", LOG, "/nonexistent/b.eventlog" };
         struct feed *feed = feed_of(paths, 3);
         size_t n;
 
-        (void)state;
         assert_int_equal(read_all(feed, &n, NULL, 0), FEED_FAILED);
         assert_true(n > 3);
         assert_string_equal(feed_error(feed),
@@ -134,12 +127,11 @@ static void a_log_that_cannot_be_read_is_a_failure_at_the_end(void **state)
         feed_close(&feed);
 }
 
-static void logs_that_are_not_there_are_reported_at_once(void **state)
+TEST(logs_that_are_not_there_are_reported_at_once)
 {
         static const char *const paths[] = { "/nonexistent/a.eventlog", "api~1", "api" };
         struct error error;
 
-        (void)state;
         assert_null(feed_files(paths, 2, NULL, &error));
         assert_non_null(strstr(error.text, "the others cannot be read either"));
         assert_null(feed_files(paths + 1, 1, NULL, &error));
@@ -149,14 +141,13 @@ static void logs_that_are_not_there_are_reported_at_once(void **state)
 }
 
 /* Three are called run: their folders tell them apart, then numbers. A '=' is part of a path. */
-static void each_log_has_a_name_of_its_own(void **state)
+TEST(each_log_has_a_name_of_its_own)
 {
         static const char *const files[] = { "a/x/run.eventlog", "b/x/run.eventlog", "run.eventlog", "a=b.eventlog" };
         char log[PATH_MAX], made[4][64], names[256];
         const char *paths[6];
         size_t n;
 
-        (void)state;
         assert_non_null(realpath(LOG, log));
         for (size_t i = 0; i < 4; i++) {
                 (void)snprintf(made[i], sizeof(made[i]), "%s/%s", directory, files[i]);
@@ -178,13 +169,12 @@ static void each_log_has_a_name_of_its_own(void **state)
         feed_close(&feed);
 }
 
-static void how_to_judge_is_checked_before_anything_is_read(void **state)
+TEST(how_to_judge_is_checked_before_anything_is_read)
 {
         static const char *const path = LOG;
         struct judging judging = { .resolution = "1m", .leak_after = "5m" };
         struct error error;
 
-        (void)state;
         assert_null(feed_files(&path, 1, &judging, &error));
         assert_non_null(strstr(error.text, "with a resolution of 1m 00s"));
         judging = (struct judging){ .limit = "much" };
@@ -223,20 +213,19 @@ static void close_pipe(struct pipe_feed *f)
                 (void)close(f->ends[1]);
 }
 
-static void nothing_means_that_the_time_is_up(void **state)
+TEST(nothing_means_that_the_time_is_up)
 {
         const Hw__Update *u;
         struct pipe_feed f = feed_of_pipe();
         uint64_t before_ms = clock_mono_ms();
 
-        (void)state;
         assert_int_equal(feed_next(f.feed, 300, &u), FEED_NOTHING);
         assert_true(clock_mono_ms() - before_ms >= 299);
         assert_int_equal(feed_next(f.feed, 0, &u), FEED_NOTHING);
         close_pipe(&f);
 }
 
-static void a_pipe_makes_the_feed_readable(void **state)
+TEST(a_pipe_makes_the_feed_readable)
 {
         uint8_t bytes[LOG_SIZE];
         const Hw__Update *u;
@@ -245,7 +234,6 @@ static void a_pipe_makes_the_feed_readable(void **state)
         ssize_t size = read(fd, bytes, sizeof(bytes));
         size_t n;
 
-        (void)state;
         (void)close(fd);
         assert_true(size > 4 && size < (ssize_t)sizeof(bytes));
         assert_int_equal(feed_next(f.feed, 100, &u), FEED_NOTHING); /* it has taken the first bytes */
@@ -265,14 +253,13 @@ static void on_alarm(int number)
         (void)number;
 }
 
-static void a_signal_ends_a_wait(void **state)
+TEST(a_signal_ends_a_wait)
 {
         struct sigaction action = { .sa_handler = on_alarm }, old;
         struct itimerval often = { { 0, 100000 }, { 0, 100000 } }, never = { { 0, 0 }, { 0, 0 } };
         const Hw__Update *u;
         struct pipe_feed f = feed_of_pipe();
 
-        (void)state;
         assert_int_equal(sigaction(SIGALRM, &action, &old), 0);
         assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
         assert_int_equal(feed_next(f.feed, -1, &u), FEED_NOTHING);
@@ -301,19 +288,4 @@ static int teardown(void **state)
         return nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_log_is_read_without_another_process),
-                cmocka_unit_test(messages_are_as_they_would_travel),
-                cmocka_unit_test(a_log_that_cannot_be_read_is_a_failure_at_the_end),
-                cmocka_unit_test(logs_that_are_not_there_are_reported_at_once),
-                cmocka_unit_test(each_log_has_a_name_of_its_own),
-                cmocka_unit_test(how_to_judge_is_checked_before_anything_is_read),
-                cmocka_unit_test(nothing_means_that_the_time_is_up),
-                cmocka_unit_test(a_pipe_makes_the_feed_readable),
-                cmocka_unit_test(a_signal_ends_a_wait),
-        };
-
-        return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown)

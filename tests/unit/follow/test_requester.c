@@ -5,12 +5,8 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/follow/fake_daemon.h"
 
@@ -105,12 +101,11 @@ static void reply_to(struct fake_daemon *d, uint64_t id)
         fake_snapshot_end(d);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
         struct fake_daemon d;
         struct heard h = { 0 };
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &h, NULL), 0);
@@ -129,14 +124,13 @@ static void test_parts(void **state)
         fake_stop(&d);
 }
 
-static void test_any_order(void **state)
+TEST(test_any_order)
 {
         enum { N = 500 };
         struct fake_daemon d;
         struct heard h[N] = { 0 };
         uint64_t ids[N];
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         for (int round = 0; round < 2; round++) { /* the second uses the same slots */
@@ -152,13 +146,12 @@ static void test_any_order(void **state)
         fake_stop(&d);
 }
 
-static void test_two_daemons(void **state)
+TEST(test_two_daemons)
 {
         struct fake_daemon a, b;
         struct heard of_a = { 0 }, of_b = { 0 };
         uint64_t id_a, id_b;
 
-        (void)state;
         fake_start(&a, 1);
         fake_start(&b, 2);
         const char *endpoints[] = { a.endpoint, b.endpoint };
@@ -180,12 +173,11 @@ static void test_two_daemons(void **state)
         fake_stop(&b);
 }
 
-static void test_deadlines(void **state)
+TEST(test_deadlines)
 {
         struct fake_daemon d;
         struct heard slow = { 0 }, quick = { 0 }, unsent = { 0 };
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &slow, NULL), 0);
@@ -209,13 +201,12 @@ static void test_deadlines(void **state)
 }
 
 /* A refusal by the rate limit delays this request and the others, and is not reported; but deadlines hold. */
-static void test_asked_too_often(void **state)
+TEST(test_asked_too_often)
 {
         struct fake_daemon d;
         struct heard first = { 0 }, second = { 0 }, hasty = { 0 };
         Hw__Reply refusal = HW__REPLY__INIT;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &first, NULL), 0);
@@ -253,13 +244,12 @@ static void test_asked_too_often(void **state)
 }
 
 /* Of several that were refused one is under way at a time: not all of them again at once. */
-static void test_one_at_a_time_after_a_refusal(void **state)
+TEST(test_one_at_a_time_after_a_refusal)
 {
         struct fake_daemon d;
         struct heard heard[5] = { { 0 } };
         Hw__Reply refusal = HW__REPLY__INIT;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         refusal.error = (char *)"too many requests";
@@ -292,14 +282,13 @@ static void test_one_at_a_time_after_a_refusal(void **state)
         fake_stop(&d);
 }
 
-static void test_queue_is_bounded(void **state)
+TEST(test_queue_is_bounded)
 {
         const char *nobody = "ipc:///run/hw-nobody/publish";
         struct hw_requester *r = hw_requester_new(&nobody, 1);
         struct heard h = { 0 };
         uint64_t first, last = 0;
 
-        (void)state;
         assert_int_equal(send_status(r, 0, -1, &h, &first), 0);
         for (int i = 1; i < HW_REQUESTS_MAX; i++)
                 assert_int_equal(send_status(r, 0, -1, &h, &last), 0);
@@ -315,13 +304,12 @@ static void test_queue_is_bounded(void **state)
         assert_int_equal(h.status, -ECANCELED);
 }
 
-static void test_reconnect(void **state)
+TEST(test_reconnect)
 {
         struct fake_daemon d;
         struct heard lost = { 0 }, later = { 0 };
         uint64_t id;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, 1000, &lost, NULL), 0);
@@ -346,13 +334,12 @@ static void send_raw(struct fake_daemon *d, const char *bytes, size_t n)
         (void)zmq_send(d->request, bytes, n, 0);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
         struct fake_daemon d;
         struct heard alone = { 0 }, a = { 0 }, b = { 0 };
         uint64_t ids[2];
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &alone, NULL), 0);
@@ -380,13 +367,12 @@ static void test_malformed(void **state)
         fake_stop(&d);
 }
 
-static void test_handler_sends_and_cancels(void **state)
+TEST(test_handler_sends_and_cancels)
 {
         struct fake_daemon d;
         struct heard h = { 0 }, other = { 0 };
         uint64_t id;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_requester *r = requester(&d);
         assert_int_equal(send_status(r, 0, DEADLINE_MS, &h, &id), 0);
@@ -406,34 +392,14 @@ static void test_handler_sends_and_cancels(void **state)
         fake_stop(&d);
 }
 
-static void test_refused_endpoints(void **state)
+TEST(test_refused_endpoints)
 {
         const char *bad[] = { "nonsense", "ipc:///tmp/nothing-to-replace" };
 
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 errno = 0;
                 assert_null(hw_requester_new(&bad[i], 1));
                 assert_int_equal(errno, EINVAL);
         }
         assert_string_equal(hw_reply_error(-ETIMEDOUT), "the daemon did not answer");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_parts),
-                cmocka_unit_test(test_any_order),
-                cmocka_unit_test(test_two_daemons),
-                cmocka_unit_test(test_deadlines),
-                cmocka_unit_test(test_asked_too_often),
-                cmocka_unit_test(test_one_at_a_time_after_a_refusal),
-                cmocka_unit_test(test_queue_is_bounded),
-                cmocka_unit_test(test_reconnect),
-                cmocka_unit_test(test_malformed),
-                cmocka_unit_test(test_handler_sends_and_cancels),
-                cmocka_unit_test(test_refused_endpoints),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

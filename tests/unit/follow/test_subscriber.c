@@ -3,12 +3,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/follow/fake_daemon.h"
 
@@ -122,11 +118,10 @@ static struct hw_subscriber *ready(struct fake_daemon *d)
         return s;
 }
 
-static void test_join_late(void **state)
+TEST(test_join_late)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = follow(&d, NULL);
         wait_subscribed(s, &d);
@@ -150,11 +145,10 @@ static void test_join_late(void **state)
         fake_stop(&d);
 }
 
-static void test_gap_resyncs(void **state)
+TEST(test_gap_resyncs)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         uint64_t begin = clock_mono_ms();
@@ -181,11 +175,10 @@ static void test_gap_resyncs(void **state)
         fake_stop(&d);
 }
 
-static void test_silent_loss(void **state)
+TEST(test_silent_loss)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         fake_target(&d, "a", 4, 5, HW__TARGET__STATE__STATE_RUNNING, false);
@@ -203,11 +196,10 @@ static void test_silent_loss(void **state)
         fake_stop(&d);
 }
 
-static void test_new_epoch(void **state)
+TEST(test_new_epoch)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         fake_unbind(&d);
@@ -229,11 +221,10 @@ static void test_new_epoch(void **state)
         fake_stop(&d);
 }
 
-static void test_stale_and_alive(void **state)
+TEST(test_stale_and_alive)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         expect(s, HW_SUBSCRIBER_STALE);
@@ -244,11 +235,10 @@ static void test_stale_and_alive(void **state)
         fake_stop(&d);
 }
 
-static void test_slow_snapshot(void **state)
+TEST(test_slow_snapshot)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = follow(&d, NULL);
         wait_subscribed(s, &d);
@@ -271,11 +261,10 @@ static void test_slow_snapshot(void **state)
         fake_stop(&d);
 }
 
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         fake_publish_bytes(&d, "hw1/heap/a/", "\xff\xff\xff", 3);
@@ -301,11 +290,10 @@ static void test_malformed(void **state)
         fake_stop(&d);
 }
 
-static void test_two_daemons(void **state)
+TEST(test_two_daemons)
 {
         struct fake_daemon d[2];
 
-        (void)state;
         fake_start(&d[0], 77);
         fake_start(&d[1], 88);
         struct hw_subscriber *s = follow(&d[0], &d[1]);
@@ -324,11 +312,10 @@ static void test_two_daemons(void **state)
         fake_stop(&d[1]);
 }
 
-static void test_removed(void **state)
+TEST(test_removed)
 {
         struct fake_daemon d;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         fake_target(&d, "a", 4, 5, HW__TARGET__STATE__STATE_REMOVED, false);
@@ -351,12 +338,11 @@ static void test_removed(void **state)
 }
 
 /* Many messages at once, woken by the descriptor alone. */
-static void test_descriptor(void **state)
+TEST(test_descriptor)
 {
         struct fake_daemon d;
         uint64_t until = clock_mono_ms() + DEADLINE_MS, got = 0;
 
-        (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         expect_quiet(s);
@@ -386,13 +372,12 @@ static void test_descriptor(void **state)
         fake_stop(&d);
 }
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
         struct fake_daemon d;
         const char *targets[] = { "api-1" };
         Hw__Kind kinds[] = { HW__KIND__KIND_GC };
 
-        (void)state;
         fake_start(&d, 77);
         const char *endpoints[] = { d.endpoint };
         struct hw_subscriber_options o = { .endpoints = endpoints,
@@ -430,13 +415,12 @@ static void test_filters(void **state)
 }
 
 /* Of many targets all kinds arrive, of others nothing: a SUB would drop subscriptions beyond 1,000. */
-static void test_many_targets(void **state)
+TEST(test_many_targets)
 {
         struct fake_daemon d;
         char names[200][16];
         const char *targets[200];
 
-        (void)state;
         for (unsigned i = 0; i < 200; i++) {
                 (void)snprintf(names[i], sizeof(names[i]), "t%u", i);
                 targets[i] = names[i];
@@ -526,12 +510,11 @@ static int ask_with(int n_replies, int timeout_ms, int *ret_count)
         return result;
 }
 
-static void test_request(void **state)
+TEST(test_request)
 {
         int n;
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_STATUS);
 
-        (void)state;
         assert_int_equal(ask_with(3, DEADLINE_MS, &n), 0);
         assert_int_equal(n, 4);
         assert_int_equal(ask_with(-1, 300, &n), -ETIMEDOUT);
@@ -540,19 +523,4 @@ static void test_request(void **state)
         assert_int_equal(hw_request("ipc:///tmp/hw-nobody/publish", r, 100, count_reply, &n), -EPERM); /* anyone's */
         assert_int_equal(hw_request("nonsense", r, 100, count_reply, &n), -EINVAL);
         hw_request_destroy(&r);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_join_late),       cmocka_unit_test(test_gap_resyncs),
-                cmocka_unit_test(test_silent_loss),     cmocka_unit_test(test_new_epoch),
-                cmocka_unit_test(test_stale_and_alive), cmocka_unit_test(test_slow_snapshot),
-                cmocka_unit_test(test_malformed),       cmocka_unit_test(test_two_daemons),
-                cmocka_unit_test(test_removed),         cmocka_unit_test(test_descriptor),
-                cmocka_unit_test(test_filters),         cmocka_unit_test(test_many_targets),
-                cmocka_unit_test(test_request),
-        };
-
-        return cmocka_run_group_tests_name("subscriber", tests, NULL, NULL);
 }

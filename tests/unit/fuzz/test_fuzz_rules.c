@@ -2,16 +2,9 @@
 #include "tests/fuzz/fuzz_rules.c"
 
 #include "tests/unit/fuzz/replay.h"
+#include "tests/unit/test.h"
 
-static void test_corpus(void **state)
+TEST(test_corpus)
 {
-        (void)state;
         replay("rules");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_corpus) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

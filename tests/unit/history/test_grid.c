@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Censuses as columns, and statistics against hand-computed values (eventlog2html's definition, see docs/WEB.md). */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/history/history.h"
 
@@ -40,13 +36,12 @@ static void near(double got, double want)
 }
 
 /* Times 1 2 3 4 s; band 1: 10 20 30 40; band 2: - 6 - 2; band 3: 5 5 5 5. */
-static void statistics_by_hand(void **state)
+TEST(statistics_by_hand)
 {
         struct grid g = { .columns.max = 100, .max_cells = 1000 };
         struct stats_line line;
         struct band_stats s;
 
-        (void)state;
         census(&g, 1, 1 * S, 10, 0, 5);
         census(&g, 2, 2 * S, 20, 6, 5);
         census(&g, 3, 3 * S, 30, 0, 5);
@@ -81,11 +76,10 @@ static void statistics_by_hand(void **state)
 }
 
 /* Large values far from zero: a sum of squares would have lost all digits. */
-static void digits_are_kept(void **state)
+TEST(digits_are_kept)
 {
         struct grid g = { .columns.max = 100, .max_cells = 1000 };
 
-        (void)state;
         for (uint64_t i = 1; i <= 1000; i++)
                 census(&g, i, i * S, UINT64_C(4000000000000000) + i % 2, 0, 0);
         struct band_stats s = grid_stats(&g, grid_band(&g, 1));
@@ -94,14 +88,13 @@ static void digits_are_kept(void **state)
 }
 
 /* Thinning changes neither statistics nor extremes nor the weighted mean. */
-static void thinning_keeps_what_counts(void **state)
+TEST(thinning_keeps_what_counts)
 {
         struct grid fine = { .columns.max = 4096, .max_cells = 100000 };
         struct grid coarse = { .columns.max = 32, .max_cells = 100000 };
         struct grid fading = { .columns.max = 32, .max_cells = 100000, .columns.fades = true };
         struct grid *grids[] = { &fine, &coarse, &fading };
 
-        (void)state;
         for (size_t k = 0; k < 3; k++) {
                 struct grid *g = grids[k];
                 struct past p = { 0 };
@@ -135,11 +128,10 @@ static void thinning_keeps_what_counts(void **state)
                 grid_clear(grids[k]);
 }
 
-static void cells_are_bounded(void **state)
+TEST(cells_are_bounded)
 {
         struct grid g = { .columns.max = 4096, .max_cells = 300 };
 
-        (void)state;
         for (uint64_t i = 1; i <= 5000; i++)
                 census(&g, i, i * S, i, i, i);
         assert_true(g.cells <= 303);
@@ -147,14 +139,13 @@ static void cells_are_bounded(void **state)
         grid_clear(&g);
 }
 
-static void odd_censuses(void **state)
+TEST(odd_censuses)
 {
         struct grid g = { .columns.max = 100, .max_cells = 1000 };
         uint32_t ids[] = { 1, 1, 0, 4000000000u };
         uint64_t bytes[] = { 3, 4, 9, 9 };
         Hw__Census m = HW__CENSUS__INIT;
 
-        (void)state;
         m.has_number = m.has_time_ns = 1;
         m.number = 5;
         m.time_ns = 5 * S;
@@ -177,17 +168,4 @@ static void odd_censuses(void **state)
         assert_int_equal(grid_add(&g, &m), 0);
         assert_int_equal(g.censuses, 1);
         grid_clear(&g);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(statistics_by_hand),
-                cmocka_unit_test(digits_are_kept),
-                cmocka_unit_test(thinning_keeps_what_counts),
-                cmocka_unit_test(cells_are_bounded),
-                cmocka_unit_test(odd_censuses),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

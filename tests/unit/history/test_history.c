@@ -5,11 +5,9 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/history/history.h"
 
@@ -104,9 +102,8 @@ static void check_rising(const struct past *p)
         }
 }
 
-static void the_seam_is_not_seen(void **state)
+TEST(the_seam_is_not_seen)
 {
-        (void)state;
         srandom(7);
         for (int round = 0; round < 200; round++) {
                 struct history *h = history_new(&wanted);
@@ -140,13 +137,12 @@ static void the_seam_is_not_seen(void **state)
 }
 
 /* A spike survives all thinning, and the newest samples are single ones. */
-static void long_run_stays_bounded(void **state)
+TEST(long_run_stays_bounded)
 {
         struct history *h = history_new(&wanted);
         const struct past *p = history_series(h, LIVE);
         double greatest = 0;
 
-        (void)state;
         for (uint64_t i = 1; i <= 100000; i++)
                 sample(h, LIVE, i * S, i == 4321 ? 5000000 : i);
         assert_true(p->n > 128 && p->n <= 512);
@@ -163,13 +159,12 @@ static void long_run_stays_bounded(void **state)
 }
 
 /* Late samples are put in their place; those of the time before the seam are in the daemon's history. */
-static void late_samples_are_not_taken_twice(void **state)
+TEST(late_samples_are_not_taken_twice)
 {
         struct history *h = history_new(&wanted);
         const struct past *p = history_series(h, LIVE);
         struct past remembered = answer(1, 101, 10, rising);
 
-        (void)state;
         sample(h, LIVE, 100 * S, 1100);
         sample(h, LIVE, 99 * S, 1099); /* another capability's buffer */
         assert_int_equal(p->n, 2);
@@ -183,13 +178,12 @@ static void late_samples_are_not_taken_twice(void **state)
 }
 
 /* The answer may come before the first sample of an update: live data has one at a major collection only. */
-static void a_first_sample_keeps_what_is_remembered(void **state)
+TEST(a_first_sample_keeps_what_is_remembered)
 {
         struct history *h = history_new(&wanted);
         const struct past *p = history_series(h, LIVE);
         struct past remembered = answer(1, 101, 10, rising);
 
-        (void)state;
         assert_int_equal(history_recall_series(h, LIVE, &remembered), 0);
         size_t n = p->n;
         assert_true(n >= 10);
@@ -219,9 +213,8 @@ static double both(uint64_t s)
 }
 
 /* Bands and total at the same times, whose sums agree at each: from the history, then from updates, thinned or not. */
-static void bands_add_up(void **state)
+TEST(bands_add_up)
 {
-        (void)state;
         srandom(11);
         for (int round = 0; round < 100; round++) {
                 struct history *h = history_new(&wanted);
@@ -256,12 +249,11 @@ static void bands_add_up(void **state)
 }
 
 /* By the daemon's history where that is fine enough, else by the censuses received; unknown is not 0. */
-static void change_is_over_the_window(void **state)
+TEST(change_is_over_the_window)
 {
         struct history *h = history_new(&wanted);
         struct past a = answer(0, 120, 4, one), t = answer(0, 120, 4, both);
 
-        (void)state;
         assert_true(isnan(history_change(h, 1, 5, 0, UINT64_MAX)));
         census(h, 1, 100 * S, 1000, 0);
         assert_true(isnan(history_change(h, 1, 1000, 0, UINT64_MAX))); /* nothing before it */
@@ -273,18 +265,4 @@ static void change_is_over_the_window(void **state)
         assert_true(history_change(h, 1, 1100, 50 * S, 10 * S) == 1100 - one(47));
         assert_true(history_change(h, 1, 1100, 105 * S, S) == 100); /* too coarse for that */
         history_destroy(&h);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_seam_is_not_seen),
-                cmocka_unit_test(long_run_stays_bounded),
-                cmocka_unit_test(late_samples_are_not_taken_twice),
-                cmocka_unit_test(a_first_sample_keeps_what_is_remembered),
-                cmocka_unit_test(bands_add_up),
-                cmocka_unit_test(change_is_over_the_window),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points and their thinning: extremes and weighted means survive, order holds. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/history/past.h"
 
 #define MS UINT64_C(1000000)
 
-static void extremes_survive(void **state)
+TEST(extremes_survive)
 {
         struct past p = { .max = 64 };
         double sum = 0, mean = 0;
         uint64_t n = 0;
 
-        (void)state;
         for (uint64_t i = 0; i < 10000; i++) {
                 double v = i == 777 ? 1e9 : i == 5555 ? -3 : (double)(i % 100);
 
@@ -41,12 +36,11 @@ static void extremes_survive(void **state)
         past_done(&p);
 }
 
-static void late_samples_find_their_place(void **state)
+TEST(late_samples_find_their_place)
 {
         static const uint64_t times[] = { 10, 40, 20, 30, 5, 40 };
         struct past p = { .max = 64 };
 
-        (void)state;
         for (size_t i = 0; i < 6; i++)
                 assert_int_equal(past_insert(&p, times[i] * MS, (double)times[i]), 0);
         assert_int_equal(p.n, 6);
@@ -64,13 +58,12 @@ static void late_samples_find_their_place(void **state)
 }
 
 /* A fading one has its newest samples singly, and still the least, greatest, mean and count of its oldest. */
-static void the_past_fades(void **state)
+TEST(the_past_fades)
 {
         struct past p = { .max = 256, .fades = true };
         double mean = 0, max = 0;
         uint64_t n = 0, width_ns = UINT64_MAX;
 
-        (void)state;
         for (uint64_t i = 0; i < 100000; i++) {
                 assert_int_equal(past_insert(&p, i * MS, i == 4321 ? 1e6 : (double)i), 0);
                 assert_true(p.n <= 256);
@@ -99,11 +92,10 @@ static void the_past_fades(void **state)
 static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t last_ns, double last);
 
 /* A daemon's history comes before the samples of updates, finer parts replace coarser ones: nothing is there twice. */
-static void remembered_points_are_put_in_place(void **state)
+TEST(remembered_points_are_put_in_place)
 {
         struct past p = { .max = 64, .fades = true }, coarse = { 0 }, fine = { 0 }, copy;
 
-        (void)state;
         for (uint64_t t = 100; t < 105; t++)
                 assert_int_equal(past_insert(&p, t * MS, (double)t), 0);
         for (uint64_t t = 0; t < 120; t += 10)
@@ -135,11 +127,10 @@ static void remembered_points_are_put_in_place(void **state)
         past_done(&fine);
 }
 
-static void widening_and_cutting(void **state)
+TEST(widening_and_cutting)
 {
         struct past p = { .max = 64 };
 
-        (void)state;
         for (uint64_t i = 0; i < 10; i++)
                 assert_int_equal(past_insert(&p, i * 100 * MS, (double)i), 0);
         past_cut(&p, (struct time_range){ 200 * MS, 800 * MS });
@@ -163,11 +154,10 @@ static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t la
         assert_int_equal(past_append(p, &point), 0);
 }
 
-static void test_bands_are_put_onto_the_total(void **unused)
+TEST(test_bands_are_put_onto_the_total)
 {
         struct past total = { 0 }, band = { 0 }, coarse = { 0 };
 
-        (void)unused;
         add(&total, 0, 16 * MS, 15 * MS, 10);
         add(&total, 16 * MS, 16 * MS, 30 * MS, 20);
         add(&total, 32 * MS, 16 * MS, 40 * MS, 30);
@@ -193,18 +183,4 @@ static void test_bands_are_put_onto_the_total(void **unused)
         past_done(&total);
         past_done(&band);
         past_done(&coarse);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(extremes_survive),
-                cmocka_unit_test(the_past_fades),
-                cmocka_unit_test(remembered_points_are_put_in_place),
-                cmocka_unit_test(test_bands_are_put_onto_the_total),
-                cmocka_unit_test(late_samples_find_their_place),
-                cmocka_unit_test(widening_and_cutting),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which requests are allowed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/out/http/guard.h"
 #include "proto/base/error.h"
 
-static void hosts(void **state)
+TEST(hosts)
 {
         static const char *const names[] = { "watch.example", "192.0.2.7" };
         struct guard g = { .hosts = names, .n_hosts = 2 };
@@ -58,16 +54,14 @@ static void hosts(void **state)
                 { "127.0.0.1", NULL, false },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 if (guard_host(&g, cases[i].host, cases[i].local) != cases[i].good)
                         fail_msg("%s on %s", cases[i].host, cases[i].local);
         }
 }
 
-static void origins(void **state)
+TEST(origins)
 {
-        (void)state;
         assert_true(guard_origin(NULL, "localhost:8077"));
         assert_true(guard_origin("http://localhost:8077", "localhost:8077"));
         assert_true(guard_origin("https://watch.example", "watch.example"));
@@ -78,14 +72,13 @@ static void origins(void **state)
         assert_false(guard_origin("http://localhost:8077", NULL));
 }
 
-static void tokens(void **state)
+TEST(tokens)
 {
         struct guard open = { .n_hosts = 0 }, g = { .cookie = "heapwatch-80",
                                                     .n_tokens = 1,
                                                     .tokens = { { "token", ROLE_CONTROL, "0123456789abcdef" } } };
         char huge[2000];
 
-        (void)state;
         memset(huge, 'x', sizeof(huge) - 1);
         huge[sizeof(huge) - 1] = '\0';
         memcpy(huge, "heapwatch-80=", 13);
@@ -125,13 +118,12 @@ static bool read_text(const char *text, struct guard *g)
         return good;
 }
 
-static void token_files(void **state)
+TEST(token_files)
 {
         struct guard g = { .n_hosts = 0 };
         char longest[TOKEN_MOST + 3];
         struct error error;
 
-        (void)state;
         assert_true(read_text("0123456789abcdef\nmore\n", &g));
         assert_string_equal(g.tokens[0].text, "0123456789abcdef");
         assert_false(read_text("short\n", &g));
@@ -157,23 +149,12 @@ static void token_files(void **state)
         assert_false(guard_read_token(&g, "/nonexistent/token", &error));
 }
 
-static void made_tokens(void **state)
+TEST(made_tokens)
 {
         struct guard a = { .n_hosts = 0 }, b = a;
 
-        (void)state;
         assert_true(guard_make_token(&a) && guard_make_token(&b));
         assert_int_equal(strlen(a.tokens[0].text), 48);
         assert_int_equal(strspn(a.tokens[0].text, "0123456789abcdef"), 48);
         assert_string_not_equal(a.tokens[0].text, b.tokens[0].text);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(hosts),       cmocka_unit_test(origins),     cmocka_unit_test(tokens),
-                cmocka_unit_test(token_files), cmocka_unit_test(made_tokens),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "client/out/http/http.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 static struct event_base *base;
 static struct http *http;
@@ -72,11 +73,10 @@ static struct http_result post(struct server *s, uint64_t timeout_ns, const char
 #define LONG  60000000000u
 #define SHORT 200000000u
 
-static void posts_json(void **state)
+TEST_WITH(posts_json, set_up, tear_down)
 {
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         struct http_result r = post(&s, LONG, NULL);
         assert_true(r.ok);
@@ -89,12 +89,11 @@ static void posts_json(void **state)
         server_stop(&s);
 }
 
-static void errors_are_told_and_sorted(void **state)
+TEST_WITH(errors_are_told_and_sorted, set_up, tear_down)
 {
         struct server s;
         struct http_result r;
 
-        (void)state;
         server_start(&s, base, HTTP_BUSY);
         r = post(&s, LONG, NULL);
         assert_false(r.ok);
@@ -118,7 +117,7 @@ static void errors_are_told_and_sorted(void **state)
 }
 
 /* Any bytes, further headers, and what the server says of when to come again. */
-static void bytes_headers_and_patience(void **state)
+TEST_WITH(bytes_headers_and_patience, set_up, tear_down)
 {
         static const char *const more[] = { "X-One: 1", "Content-Encoding: snappy", NULL };
         struct http_post p = { .body = "a\0b", .size = 3, .type = "application/x-protobuf", .headers = more };
@@ -128,7 +127,6 @@ static void bytes_headers_and_patience(void **state)
         struct server s;
         int fd = mkstemp(file);
 
-        (void)state;
         assert_int_equal(write(fd, "me:a word\n", 10), 10);
         server_start(&s, base, "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
         snprintf(url, sizeof(url), "http://127.0.0.1:%d/", s.port);
@@ -148,12 +146,11 @@ static void bytes_headers_and_patience(void **state)
         unlink(file);
 }
 
-static void slow_and_gone_servers(void **state)
+TEST_WITH(slow_and_gone_servers, set_up, tear_down)
 {
         struct server s;
         struct http_result r;
 
-        (void)state;
         server_start(&s, base, NULL);
         /* On a busy machine the request needs longer to arrive. */
         for (uint64_t patience = SHORT; s.requests == 0 && patience < LONG; patience *= 2) {
@@ -175,14 +172,13 @@ static void slow_and_gone_servers(void **state)
         assert_null(strstr(r.detail, "secret-path"));
 }
 
-static void garbage_and_floods(void **state)
+TEST_WITH(garbage_and_floods, set_up, tear_down)
 {
         static const char *const answers[] = { "\x16\x03\x01garbage\r\n\r\n", "HTTP/9.9 abc\r\n\r\n",
                                                "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" };
         struct server s;
         struct http_result r;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
                 server_start(&s, base, answers[i]);
                 r = post(&s, SHORT, NULL);
@@ -205,24 +201,22 @@ static void garbage_and_floods(void **state)
         server_stop(&s);
 }
 
-static void names_that_do_not_resolve(void **state)
+TEST_WITH(names_that_do_not_resolve, set_up, tear_down)
 {
         struct http_result r = post_to("http://no-such-host.invalid/x", SHORT, NULL);
 
-        (void)state;
         assert_false(r.ok);
         assert_int_equal(r.status, 0);
         r = post_to("file:///etc/passwd", LONG, NULL);
         assert_false(r.ok || r.again);
 }
 
-static void tokens_come_from_files(void **state)
+TEST_WITH(tokens_come_from_files, set_up, tear_down)
 {
         char path[] = "/tmp/hw-token-XXXXXX";
         int fd = mkstemp(path);
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         assert_int_equal(write(fd, "s3cret\n", 7), 7);
         assert_true(post(&s, LONG, path).ok);
@@ -249,7 +243,7 @@ static void tokens_come_from_files(void **state)
         server_stop(&s);
 }
 
-static void requests_are_bounded_and_cancelled(void **state)
+TEST_WITH(requests_are_bounded_and_cancelled, set_up, tear_down)
 {
         struct http_request *all[HTTP_REQUESTS_MAX];
         struct http_post p = { .body = "{}", .size = 2, .type = HTTP_JSON, .timeout_ns = LONG };
@@ -258,7 +252,6 @@ static void requests_are_bounded_and_cancelled(void **state)
         struct error error;
         char url[64];
 
-        (void)state;
         server_start(&s, base, NULL);
         snprintf(url, sizeof(url), "http://127.0.0.1:%d/", s.port);
         p.url = url;
@@ -273,19 +266,11 @@ static void requests_are_bounded_and_cancelled(void **state)
         server_stop(&s); /* the last one is ended by tear_down */
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(posts_json, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(errors_are_told_and_sorted, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(bytes_headers_and_patience, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(slow_and_gone_servers, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(garbage_and_floods, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(names_that_do_not_resolve, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(tokens_come_from_files, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(requests_are_bounded_and_cancelled, set_up, tear_down),
-        };
-
+        (void)state;
         signal(SIGPIPE, SIG_IGN);
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

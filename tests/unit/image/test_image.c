@@ -4,14 +4,11 @@
  * of enums and items that an enum counts by theirs; pointers to items of another size. What is damaged is refused.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/image/image.h"
 #include "proto/base/array.h"
@@ -206,14 +203,13 @@ static struct new_whole empty(void)
 
 /* ------------------------------------------------------------------- tests */
 
-static void test_same_version(void **state)
+TEST(test_same_version)
 {
         struct old_whole w = { .bytes = 0 };
         struct image im;
         size_t n;
         uint8_t *bytes = write_example(&n);
 
-        (void)state;
         image_read(&im, bytes, n);
         image_old(&im, &w);
         assert_null(im.trouble);
@@ -231,14 +227,13 @@ static void test_same_version(void **state)
         free(bytes);
 }
 
-static void test_another_version(void **state)
+TEST(test_another_version)
 {
         struct new_whole w = empty();
         struct image im;
         size_t n;
         uint8_t *bytes = write_example(&n);
 
-        (void)state;
         image_read(&im, bytes, n);
         read_new(&im, &w);
         assert_null(im.trouble);
@@ -263,7 +258,7 @@ static void test_another_version(void **state)
 }
 
 /* Unknown is UINT64_MAX in integers, and NaN in others. */
-static void test_unknown_stays_unknown(void **state)
+TEST(test_unknown_stays_unknown)
 {
         struct old_item items[4] = { { .id = 0 } };
         struct old_whole old = example(items);
@@ -271,7 +266,6 @@ static void test_unknown_stays_unknown(void **state)
         struct image im;
         size_t n;
 
-        (void)state;
         old.bytes = UINT64_MAX;
         image_write(&im, 0);
         image_old(&im, &old);
@@ -286,7 +280,7 @@ static void test_unknown_stays_unknown(void **state)
         free(bytes);
 }
 
-static void test_an_unknown_state_is_refused(void **state)
+TEST(test_an_unknown_state_is_refused)
 {
         struct old_item items[4] = { { .id = 0 } };
         struct old_whole old = example(items);
@@ -294,7 +288,6 @@ static void test_an_unknown_state_is_refused(void **state)
         struct image im;
         size_t n;
 
-        (void)state;
         old.state = OLD_FORGOTTEN;
         image_write(&im, 0);
         image_old(&im, &old);
@@ -308,13 +301,12 @@ static void test_an_unknown_state_is_refused(void **state)
         free(bytes);
 }
 
-static void test_what_must_be_the_same(void **state)
+TEST(test_what_must_be_the_same)
 {
         uint64_t width = 60;
         struct image im;
         size_t n;
 
-        (void)state;
         image_write(&im, 0);
         image_expect(&im, &width, sizeof(width));
         uint8_t *bytes = image_detach(&im, &n);
@@ -329,12 +321,11 @@ static void test_what_must_be_the_same(void **state)
 }
 
 /* Every byte is each time another one, and the image is cut everywhere: nothing is read or written beyond an end. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
         size_t n;
         uint8_t *bytes = write_example(&n);
 
-        (void)state;
         for (size_t at = 0; at < 9 * n; at++) {
                 size_t size = at < n ? at : n;
                 uint8_t *part = malloc(size ? size : 1); /* so that reading beyond it is noticed */
@@ -352,15 +343,4 @@ static void test_damaged(void **state)
                 free(part);
         }
         free(bytes);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_same_version),          cmocka_unit_test(test_another_version),
-                cmocka_unit_test(test_unknown_stays_unknown), cmocka_unit_test(test_an_unknown_state_is_refused),
-                cmocka_unit_test(test_what_must_be_the_same), cmocka_unit_test(test_damaged),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The heap of made-up programs: what is counted, what is a gap, what is not understood. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/threads.h"
@@ -54,7 +49,7 @@ static struct heap_band band(const struct taken *t, const char *name)
 }
 
 /* Closures of every shape have the size that GHC gives them. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
         struct draft *d = draft_new(&draft_9_0);
         struct taken t;
@@ -82,7 +77,6 @@ static void test_sizes(void **state)
                 { BLOCKING_QUEUE, 4, 0, { 0, 8, 8, 8, 8 }, 5, NULL, "BLOCKING_QUEUE" },
         };
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
                 uint64_t words[6];
                 memcpy(words, shapes[i].words, sizeof(words));
@@ -103,14 +97,13 @@ static void test_sizes(void **state)
 }
 
 /* Functions and thunks by their symbols; what an evaluated thunk leaves behind is a gap; anything else is not known. */
-static void test_gaps_and_names(void **state)
+TEST(test_gaps_and_names)
 {
         struct draft *d = draft_new(&draft_9_6);
         const uint64_t hole = draft_table(d, BLACKHOLE, 1, 0, NULL), thunk = draft_table(d, THUNK, 3, 0, NULL);
         const uint64_t fun = draft_table(d, FUN_1_0, 1, 0, NULL), con = draft_table(d, CONSTR, 2, 1, "p:M.C");
         struct taken t;
 
-        (void)state;
         draft_symbol(d, thunk, 16, "Main_total_info");
         draft_symbol(d, fun, 16, "Main_zdwgo_s4nN_info");
         (void)draft_object(d, 1, (uint64_t[]){ thunk, 0, 1, 2, 3 }, 5);
@@ -127,14 +120,13 @@ static void test_gaps_and_names(void **state)
 }
 
 /* A word that is no closure of the heap, and one that may be none there: how often, and of what type. */
-static void test_not_understood(void **state)
+TEST(test_not_understood)
 {
         struct draft *d = draft_new(&draft_9_6);
         const uint64_t list = draft_table(d, CONSTR, 2, 0, "SRT_2"), frame = draft_table(d, RET_SMALL, 1, 0, NULL);
         const uint64_t just = draft_table(d, CONSTR, 1, 0, "p:M.Just");
         struct taken t;
 
-        (void)state;
         for (unsigned i = 0; i < 3; i++)
                 (void)draft_object(d, 1, (uint64_t[]){ just, 8, list, 8, 8, frame, 99 }, 7);
         (void)draft_object(d, 1, (uint64_t[]){ just, 8, 99, 98, just, 8 }, 6);
@@ -148,7 +140,7 @@ static void test_not_understood(void **state)
 }
 
 /* Byte arrays by size; of those with the same contents, also as part of a longer one, only the same length counts. */
-static void test_equal_arrays(void **state)
+TEST(test_equal_arrays)
 {
         struct draft *d = draft_new(&draft_profiled);
         const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL), con = draft_table(d, CONSTR_0_2, 0, 2, "p:M.C");
@@ -159,7 +151,6 @@ static void test_equal_arrays(void **state)
         struct heap_arrays a;
         struct taken t;
 
-        (void)state;
         memset(large + 4, 7, 128);
         memcpy(other, large, sizeof(large));
         other[19]++;
@@ -193,14 +184,13 @@ static void test_equal_arrays(void **state)
 }
 
 /* Large closures, pinned arrays, what is young, and blocks that are the runtime's own. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL), con = draft_table(d, CONSTR, 1, 0, "p:M.C");
         uint64_t words[600] = { bytes, 598 * 8 };
         struct taken t;
 
-        (void)state;
         (void)draft_append(d, draft_group(d, 1, BLOCK_LARGE, 2), words, 600);
         const unsigned pinned = draft_group(d, 1, BLOCK_LARGE | BLOCK_PINNED, 1);
         (void)draft_append(d, pinned, (uint64_t[]){ bytes, 8, 1, 0, bytes, 16, 2, 3 }, 8);
@@ -216,12 +206,11 @@ static void test_blocks(void **state)
 }
 
 /* As the runtime's own census counts them, so that the band is the same whoever makes it. */
-static void test_pinned_arrays_as_the_runtime_counts_them(void **state)
+TEST(test_pinned_arrays_as_the_runtime_counts_them)
 {
         static const uint64_t expected[] = { BLOCK_BYTES, 3 * 8 };
         const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6 };
 
-        (void)state;
         for (unsigned i = 0; i < 2; i++) {
                 struct draft *d = draft_new(layouts[i]);
                 const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL);
@@ -241,11 +230,10 @@ static void test_pinned_arrays_as_the_runtime_counts_them(void **state)
 }
 
 /* A transaction has entries of three words, in the threaded runtime of four. */
-static void test_transactions(void **state)
+TEST(test_transactions)
 {
         struct draft_layout threaded = draft_9_0;
 
-        (void)state;
         threaded.generation_bytes = 384;
         for (unsigned i = 0; i < 2; i++) {
                 struct draft *d = draft_new(i ? &threaded : &draft_9_0);
@@ -265,14 +253,13 @@ static void test_transactions(void **state)
 }
 
 /* More memory than is allowed is refused before anything is copied. */
-static void test_limit(void **state)
+TEST(test_limit)
 {
         struct draft *d = draft_new(&draft_9_0);
         struct error error = { "" };
         struct heap_snapshot s;
         struct ghc g;
 
-        (void)state;
         (void)draft_thread(d, 1, 8, NULL, 0);
         draft_finish(d);
         assert_true(ghc_find(&g, &d->program, &error));
@@ -283,13 +270,12 @@ static void test_limit(void **state)
 }
 
 /* What a block says of the length of its group is believed where the group is there; the rest is found all the same. */
-static void test_damaged_length(void **state)
+TEST(test_damaged_length)
 {
         struct draft *d = draft_new(&draft_9_0);
         struct ghc g;
         struct error error;
 
-        (void)state;
         (void)draft_thread(d, 1, 8, NULL, 0);
         draft_finish(d);
         assert_true(ghc_find(&g, &d->program, &error));
@@ -302,13 +288,12 @@ static void test_damaged_length(void **state)
 }
 
 /* A group that is not a megablock's first one ends with it, whatever its descriptor says. */
-static void test_damaged_length_inside(void **state)
+TEST(test_damaged_length_inside)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t con = draft_table(d, CONSTR, 1, 0, "p:M.C");
         struct taken t;
 
-        (void)state;
         (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
         const unsigned second = draft_group(d, 1, 0, 1);
         (void)draft_append(d, second, (uint64_t[]){ con, 8 }, 2);
@@ -321,13 +306,12 @@ static void test_damaged_length_inside(void **state)
 }
 
 /* Links of blocks that lead nowhere, or round in a circle, end. */
-static void test_damaged_links(void **state)
+TEST(test_damaged_links)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t con = draft_table(d, CONSTR, 1, 0, "p:M.C");
         struct taken t;
 
-        (void)state;
         (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
         draft_u64(d, draft_descriptor(d->block[1]) + 16, draft_descriptor(d->block[1]));
         draft_u64(d, draft_generation(d, 0) + 32, DRAFT_HEAP + 0x123450);
@@ -348,11 +332,10 @@ static struct heap_band band_of(const struct heap_bands *b, const char *name)
 enum { ON_MVAR = 1, IN_STM = 6, MANY = 2 * (int)THREAD_BANDS_LEAST, FEW = (int)THREAD_BANDS_LEAST - 1 };
 
 /* Many that wait at two places of one function are a band, few are none; who runs or has ended is in none. */
-static void test_threads_that_wait(void **state)
+TEST(test_threads_that_wait)
 {
         static const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6, &draft_9_10 };
 
-        (void)state;
         for (size_t k = 0; k < ARRAY_SIZE(layouts); k++) {
                 struct draft *d = draft_new(layouts[k]);
                 const unsigned shift = (layouts[k]->header - 1) * 8;
@@ -401,24 +384,4 @@ static void test_threads_that_wait(void **state)
                 heap_bands_done(&split);
                 done(&t, d);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_sizes),
-                cmocka_unit_test(test_gaps_and_names),
-                cmocka_unit_test(test_not_understood),
-                cmocka_unit_test(test_blocks),
-                cmocka_unit_test(test_pinned_arrays_as_the_runtime_counts_them),
-                cmocka_unit_test(test_transactions),
-                cmocka_unit_test(test_limit),
-                cmocka_unit_test(test_equal_arrays),
-                cmocka_unit_test(test_damaged_length),
-                cmocka_unit_test(test_damaged_length_inside),
-                cmocka_unit_test(test_damaged_links),
-                cmocka_unit_test(test_threads_that_wait),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Types by two levels, of made-up programs: what a list, a map, an array, a thunk holds; and that nothing is lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/reach.h"
@@ -127,11 +122,10 @@ static uint64_t list(struct draft *d, const struct types *t, uint64_t head, unsi
 }
 
 /* Lists by what their cells hold: through indirections, also of what does not move; strings; lists of lists. */
-static void test_lists(void **state)
+TEST(test_lists)
 {
         const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_10 };
 
-        (void)state;
         for (unsigned i = 0; i < ARRAY_SIZE(layouts); i++) {
                 struct draft *d = draft_new(layouts[i]);
                 const struct types t = types_of(d);
@@ -167,7 +161,7 @@ static void test_lists(void **state)
 }
 
 /* As a census of a watched program has them: all thunks are one band, and of what its name says nothing is told. */
-static void test_what_matters(void **state)
+TEST(test_what_matters)
 {
         for (unsigned as_watch = 0; as_watch < 2; as_watch++) {
                 struct draft *d = draft_new(&draft_9_0);
@@ -176,7 +170,6 @@ static void test_what_matters(void **state)
                 const uint64_t entry = draft_table(d, CONSTR, 1, 0, "main:Main.Entry"), s = one(d, t.session, 7) + 1;
                 struct taken taken;
 
-                (void)state;
                 draft_symbol(d, one_thunk, 16, "Main_one_info");
                 draft_symbol(d, other, 16, "Main_other_info");
                 (void)list(d, &t, s, 6);
@@ -195,7 +188,7 @@ static void test_what_matters(void **state)
 }
 
 /* As Haskell writes them; of a branch what is at its leaves; of what is not known its constructor and its fields. */
-static void test_other_types(void **state)
+TEST(test_other_types)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -216,7 +209,6 @@ static void test_other_types(void **state)
         const uint64_t key = draft_object(d, 1, (uint64_t[]){ text, array, 0, 1 }, 4) + 1;
         struct taken taken;
 
-        (void)state;
         draft_symbol(d, thunk, 16, "Main_total_info");
         (void)draft_object(d, 1, (uint64_t[]){ bin, key, s, t.nil, t.nil, 1 }, 6);
         (void)draft_object(d, 1, (uint64_t[]){ set, key, t.nil, t.nil, 1 }, 5);
@@ -254,7 +246,7 @@ static void test_other_types(void **state)
 }
 
 /* An array is of its most frequent type, with its share; one that claims to be longer than it is, is not. */
-static void test_arrays(void **state)
+TEST(test_arrays)
 {
         struct draft *d = draft_new(&draft_profiled);
         const uint64_t small = draft_table(d, SMALL_MUT_ARR_PTRS_CLEAN, 0, 0, NULL);
@@ -266,7 +258,6 @@ static void test_arrays(void **state)
         char text[CONTENTS_TEXT_BYTES];
         struct taken t;
 
-        (void)state;
         (void)draft_object(d, 1, (uint64_t[]){ small, 0, 0, 3, s, s, s }, 7);
         (void)draft_object(d, 1, (uint64_t[]){ small, 0, 0, 5, o, s, o, s, s }, 9);
         (void)draft_object(d, 1, (uint64_t[]){ small, 0, 0, 0 }, 4);
@@ -281,7 +272,7 @@ static void test_arrays(void **state)
 }
 
 /* Two constructors of one name are told apart; what leads round in a circle, or is too deep, ends. */
-static void test_names_and_circles(void **state)
+TEST(test_names_and_circles)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -291,7 +282,6 @@ static void test_names_and_circles(void **state)
         const uint64_t ind = draft_table(d, IND, 1, 0, NULL);
         struct taken taken;
 
-        (void)state;
         (void)list(d, &t, one(d, a, 1), 2);
         (void)list(d, &t, one(d, b, 1), 1);
         (void)list(d, &t, one(d, newer, 1), 4);
@@ -310,7 +300,7 @@ static void test_names_and_circles(void **state)
 }
 
 /* Of a graph, the nodes of one row, and what no root reaches of it. */
-static void test_wanted(void **state)
+TEST(test_wanted)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -319,7 +309,6 @@ static void test_wanted(void **state)
         struct taken taken;
         struct heap_graph g;
 
-        (void)state;
         (void)list(d, &t, one(d, t.session, 2), 3); /* nobody holds it */
         (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, sessions, orders }, 3);
         count_contents(&taken, d);
@@ -337,18 +326,4 @@ static void test_wanted(void **state)
         heap_contents_done(&contents);
         heap_census_done(&all);
         done(&taken, d);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_lists),
-                cmocka_unit_test(test_what_matters),
-                cmocka_unit_test(test_other_types),
-                cmocka_unit_test(test_arrays),
-                cmocka_unit_test(test_names_and_circles),
-                cmocka_unit_test(test_wanted),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs of who holds what: what is retained, against its definition; and as bytes, whole and damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/graph/fold.h"
 #include "inspect/ghc/graph/graph.h"
@@ -111,9 +107,8 @@ static uint64_t bytes_with(const struct plan *p, uint64_t gone)
 static const uint32_t each_alone[ALL_GROUPS] = { 0, 1, 2, 3, 4, 5, 6 };
 static const char *const group_names[ALL_GROUPS] = { "A", "B", "C", "D", "E", "R", "S" };
 
-static void test_retained(void **state)
+TEST(test_retained)
 {
-        (void)state;
         for (uint64_t seed = 0; seed < 3000; seed++) {
                 const struct plan p = plan_of(seed);
                 uint32_t place[NODES_MOST];
@@ -306,9 +301,8 @@ static void check_types(const struct folded *f, const struct retained *r)
         assert_memory_equal(sums, r->of_group, sizeof(sums));
 }
 
-static void test_folded(void **state)
+TEST(test_folded)
 {
-        (void)state;
         for (uint64_t seed = 0; seed < 3000; seed++) {
                 const struct plan p = plan_of(seed);
                 struct expected e[NODES_MOST];
@@ -332,7 +326,7 @@ static void test_folded(void **state)
 }
 
 /* A list of a million cells, and as many that one array holds: no recursion, no quadratic time. */
-static void test_large(void **state)
+TEST(test_large)
 {
         enum { CELLS = 1000000 };
         static const uint32_t groups[] = { 0, 1, 2 };
@@ -341,7 +335,6 @@ static void test_large(void **state)
         struct retained r;
         struct folded f;
 
-        (void)state;
         heap_graph_init(&g);
         const uint32_t root = heap_graph_type(&g, GRAPH_ROOT, "CAF", "root");
         const uint32_t array = heap_graph_type(&g, GRAPH_CLOSURE, "Array", "MUT_ARR_PTRS");
@@ -474,9 +467,8 @@ static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
         return bytes;
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-        (void)state;
         for (uint64_t seed = 0; seed < 200; seed++) {
                 struct heap_graph g, read;
                 struct error error = { "" };
@@ -494,14 +486,13 @@ static void test_file(void **state)
 }
 
 /* Each byte changed, and each length: refused with a sentence, or read as a graph that can be used. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
         struct heap_graph g, read;
         size_t size;
         uint8_t *bytes = bytes_of(&g, 3, &size);
         unsigned refused = 0;
 
-        (void)state;
         for (size_t i = 0; i < 2 * size; i++) {
                 const size_t n = i < size ? size : i - size;
                 uint8_t *exact = malloc(n + 1);
@@ -532,9 +523,8 @@ static void test_damaged(void **state)
 }
 
 /* What a type holds must be all of it. */
-static void test_contents_that_do_not_add_up(void **state)
+TEST(test_contents_that_do_not_add_up)
 {
-        (void)state;
         for (int more = -1; more <= 1; more += 2) {
                 struct heap_graph g, read;
                 struct error error = { "" };
@@ -552,12 +542,11 @@ static void test_contents_that_do_not_add_up(void **state)
 }
 
 /* What is pinned is there, and slices are parts of their arrays. */
-static void test_arrays_that_cannot_be(void **state)
+TEST(test_arrays_that_cannot_be)
 {
         static const char *const wrong[] = { "a pinned closure that is not there", "bytes of slices",
                                              "a number of arrays with slices" };
 
-        (void)state;
         for (unsigned i = 0; i < 3; i++) {
                 struct heap_graph g, read;
                 struct error error = { "" };
@@ -577,14 +566,13 @@ static void test_arrays_that_cannot_be(void **state)
 }
 
 /* Viewers read sizes modulo 4 GiB: an array of 9 GiB, which holds another closure, is three nodes. */
-static void test_heapsnapshot_of_large_arrays(void **state)
+TEST(test_heapsnapshot_of_large_arrays)
 {
         struct heap_graph g;
         char *text = NULL;
         size_t size = 0;
         FILE *to = open_memstream(&text, &size);
 
-        (void)state;
         heap_graph_init(&g);
         const uint32_t root = heap_graph_type(&g, GRAPH_ROOT, "CAF", "root");
         const uint32_t array = heap_graph_type(&g, GRAPH_CLOSURE, "Array", "MUT_ARR_PTRS");
@@ -605,20 +593,4 @@ static void test_heapsnapshot_of_large_arrays(void **state)
         assert_int_equal(UINT64_C(4294967288) * 2 + 1073741840, UINT64_C(9) << 30);
         free(text);
         heap_graph_done(&g);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_retained),
-                cmocka_unit_test(test_folded),
-                cmocka_unit_test(test_large),
-                cmocka_unit_test(test_file),
-                cmocka_unit_test(test_damaged),
-                cmocka_unit_test(test_contents_that_do_not_add_up),
-                cmocka_unit_test(test_arrays_that_cannot_be),
-                cmocka_unit_test(test_heapsnapshot_of_large_arrays),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

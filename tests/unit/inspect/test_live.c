@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which pages of a process were touched: of this one; and a process of very many threads, which is stopped. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,13 +25,12 @@
 #define STOP_NS      UINT64_C(1000000000)
 #define STOP_MOST_MS 30000 /* until a stop of STOP_NS must be over, on a busy machine */
 
-static void test_touched_pages(void **state)
+TEST(test_touched_pages)
 {
         const size_t page = (size_t)sysconf(_SC_PAGESIZE);
         uint8_t *bytes = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         const uint64_t at = (uint64_t)(uintptr_t)bytes;
 
-        (void)state;
         assert_ptr_not_equal(bytes, MAP_FAILED);
         (void)madvise(bytes, PAGES * page, MADV_NOHUGEPAGE);
         uint64_t start = at, end = at + PAGES * page;
@@ -57,12 +52,11 @@ static void test_touched_pages(void **state)
 }
 
 /* A range may begin and end within a page. */
-static void test_part_of_a_page(void **state)
+TEST(test_part_of_a_page)
 {
         uint64_t here[4] = { 1 }, start = (uint64_t)(uintptr_t)here, end = start + 8;
         const uint64_t at = start;
 
-        (void)state;
         assert_true(live_find_touched(getpid(), &start, &end));
         assert_int_equal(start, at);
         assert_int_equal(end, at + 8);
@@ -150,14 +144,13 @@ static void stop_and_count(pid_t pid, int ended)
         _exit(write(ended, &stopped, sizeof(stopped)) == sizeof(stopped) ? 0 : 1);
 }
 
-static void test_stop_of_thousands_of_threads_ends(void **state)
+TEST(test_stop_of_thousands_of_threads_ends)
 {
         int ends[2];
         unsigned stopped = THREADS;
         bool all;
         const pid_t pid = start_threads(&all);
 
-        (void)state;
         if (!all) {
                 (void)kill(pid, SIGKILL);
                 (void)waitpid(pid, NULL, 0);
@@ -179,15 +172,4 @@ static void test_stop_of_thousands_of_threads_ends(void **state)
         (void)close(ends[1]);
         assert_int_equal(ready, 1);
         assert_int_equal(stopped, 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_touched_pages),
-                cmocka_unit_test(test_part_of_a_page),
-                cmocka_unit_test(test_stop_of_thousands_of_threads_ends),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

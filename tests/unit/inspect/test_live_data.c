@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Live data from readings of the generations: what is known right after a major collection, and what is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/rts_counters.h"
 
@@ -48,12 +43,11 @@ static void promote(struct state *s, uint64_t blocks)
         s->g.items[1].n_words += blocks * WORDS;
 }
 
-static void test_nothing_before_a_major_collection(void **unused)
+TEST(test_nothing_before_a_major_collection)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         assert_false(read_it(&s, &bytes));
         promote(&s, 10);
         assert_false(read_it(&s, &bytes));
@@ -61,12 +55,11 @@ static void test_nothing_before_a_major_collection(void **unused)
         assert_int_equal(s.live.known + s.live.unknown, 0);
 }
 
-static void test_exact_when_nothing_follows(void **unused)
+TEST(test_exact_when_nothing_follows)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         collect(&s, 700, 2);
         s.g.items[0].n_words = 3;
@@ -78,12 +71,11 @@ static void test_exact_when_nothing_follows(void **unused)
         assert_false(read_it(&s, &bytes)); /* once */
 }
 
-static void test_what_was_promoted_since_does_not_count(void **unused)
+TEST(test_what_was_promoted_since_does_not_count)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         collect(&s, 700, 2);
         promote(&s, 50);
@@ -94,12 +86,11 @@ static void test_what_was_promoted_since_does_not_count(void **unused)
         assert_int_equal(s.live.known, 1);
 }
 
-static void test_another_factor(void **unused)
+TEST(test_another_factor)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         /* with -F4 max_blocks would say more than there is: not known, until the factor has been seen */
         collect(&s, 700, 4);
@@ -122,12 +113,11 @@ static void test_another_factor(void **unused)
         assert_int_equal(bytes, 8 * 900 * WORDS);
 }
 
-static void test_a_small_heap_says_nothing(void **unused)
+TEST(test_a_small_heap_says_nothing)
 {
         struct state s = begin(100);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         collect(&s, 100, 2); /* max_blocks is the least, whatever is live */
         promote(&s, 20);
@@ -135,12 +125,11 @@ static void test_a_small_heap_says_nothing(void **unused)
         assert_false(read_it(&s, &bytes));
 }
 
-static void test_collections_that_follow_each_other(void **unused)
+TEST(test_collections_that_follow_each_other)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         for (int i = 0; i < 3; i++) {
                 collect(&s, 600, 2);
@@ -151,12 +140,11 @@ static void test_collections_that_follow_each_other(void **unused)
         assert_int_equal(bytes, 8 * 600 * WORDS);
 }
 
-static void test_the_last_part_of_a_collection(void **unused)
+TEST(test_the_last_part_of_a_collection)
 {
         struct state s = begin(1000);
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         s.g.items[1].collections++; /* counted, but the sizes are still the old ones */
         assert_false(read_it(&s, &bytes));
@@ -167,12 +155,11 @@ static void test_the_last_part_of_a_collection(void **unused)
 }
 
 /* What minor collections have put into the middle one since cannot be told from what was left in it. */
-static void test_three_generations(void **unused)
+TEST(test_three_generations)
 {
         struct state s = { .g = { .n = 3 } };
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         for (int promotes = 0; promotes < 2; promotes++) {
                 s.g.items[2].collections++;
@@ -186,12 +173,11 @@ static void test_three_generations(void **unused)
         }
 }
 
-static void test_one_generation(void **unused)
+TEST(test_one_generation)
 {
         struct state s = { .g = { .n = 1 } };
         uint64_t bytes;
 
-        (void)unused;
         (void)read_it(&s, &bytes);
         s.g.items[0].collections++;
         s.g.items[0].n_words = 12345;
@@ -199,21 +185,4 @@ static void test_one_generation(void **unused)
         (void)read_it(&s, &bytes);
         assert_false(read_it(&s, &bytes)); /* the next collection may have begun, and have emptied it */
         assert_int_equal(s.live.unknown, 1);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_nothing_before_a_major_collection),
-                cmocka_unit_test(test_exact_when_nothing_follows),
-                cmocka_unit_test(test_what_was_promoted_since_does_not_count),
-                cmocka_unit_test(test_another_factor),
-                cmocka_unit_test(test_a_small_heap_says_nothing),
-                cmocka_unit_test(test_collections_that_follow_each_other),
-                cmocka_unit_test(test_the_last_part_of_a_collection),
-                cmocka_unit_test(test_three_generations),
-                cmocka_unit_test(test_one_generation),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles: how stacks are folded, what functions and files get of them, when samples are taken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <zlib.h>
 
 #include "inspect/show/out_file.h"
@@ -71,11 +66,10 @@ static Pprof__Profile *written_pprof(const struct stack_profile *p)
 }
 
 /* A sample counts once for a function, however often that is in its stack; neighbours of one name are one. */
-static void test_folding(void **state)
+TEST(test_folding)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         ADD(&p, 70, "heavy", "step", "main");
         ADD(&p, 20, "light", "step", "main");
@@ -98,11 +92,10 @@ static void test_folding(void **state)
         stack_profile_done(&p);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         ADD(&p, 70000, "base:GHC.List.a;b", "main:Main.main");
         ADD(&p, 400, "Main.rare", "main:Main.main");
@@ -124,11 +117,10 @@ static void test_files(void **state)
 }
 
 /* Boxes are as wide as their share, beside each other above their caller. */
-static void test_flame_graph(void **state)
+TEST(test_flame_graph)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         ADD(&p, 750, "Main.a", "Main.main");
         ADD(&p, 250, "Main.<&>", "Main.main");
@@ -148,11 +140,10 @@ static void test_flame_graph(void **state)
 }
 
 /* Of both trees, each apart from the other: in one number a line says of what, pprof has values of both. */
-static void test_files_with_waiting(void **state)
+TEST(test_files_with_waiting)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         p.with_waiting = true;
         ADD(&p, 70000, "Main.a", "Main.main");
@@ -192,11 +183,10 @@ static void test_files_with_waiting(void **state)
 }
 
 /* Weights are bytes in all files, and what has no weight is in none that has weights alone. */
-static void test_files_by_allocation(void **state)
+TEST(test_files_by_allocation)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         p.by_allocation = true;
         ADD(&p, 3072, "Main.a", "Main.main");
@@ -263,9 +253,8 @@ static void check_allocated(const struct draft_layout *layout)
         draft_destroy(d);
 }
 
-static void test_allocated(void **state)
+TEST(test_allocated)
 {
-        (void)state;
         check_allocated(&draft_9_0);
         check_allocated(&draft_9_6);
         check_allocated(&draft_9_10);
@@ -273,13 +262,12 @@ static void test_allocated(void **state)
 }
 
 /* As zlib and the format's own definition read it; more than one block of the compressed format. */
-static void test_pprof(void **state)
+TEST(test_pprof)
 {
         enum { FUNCTIONS = 5000 };
         struct stack_profile p;
         char name[64];
 
-        (void)state;
         stack_profile_init(&p);
         for (unsigned i = 0; i < FUNCTIONS; i++) {
                 (void)snprintf(name, sizeof(name), "Main.function%u", i);
@@ -339,7 +327,7 @@ static void check_rates(struct ghc *g, struct threads *t, uint64_t leaf)
 }
 
 /* Frames of a stack that was copied; what only returns a value is no function; what is missing has a root. */
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t inner = draft_table(d, RET_SMALL, 1, 0, NULL), outer = draft_table(d, RET_SMALL, 0, 0, NULL);
@@ -351,7 +339,6 @@ static void test_stacks(void **state)
         struct stack_profile p;
         struct ghc g;
 
-        (void)state;
         const uint64_t tso = draft_thread(d, 0, 0, stack, ARRAY_SIZE(stack));
         const uint64_t top = *(uint64_t *)(void *)draft_at(d, tso + 24, 8) + 24 + 8 * 8;
         draft_symbol(d, inner, 0x10, "Main_inner_info");
@@ -447,11 +434,10 @@ static void test_stacks(void **state)
 }
 
 /* On average as often as requested, never closer than half the time. */
-static void test_delays(void **state)
+TEST(test_delays)
 {
         uint64_t random = 1, sum = 0, least = UINT64_MAX, most = 0;
 
-        (void)state;
         for (int i = 0; i < 20000; i++) {
                 const uint64_t ns = stack_profile_delay_ns(&random, 10000000);
                 sum += ns;
@@ -463,11 +449,10 @@ static void test_delays(void **state)
         assert_in_range(most, 14900000, 15000000);
 }
 
-static void test_stops(void **state)
+TEST(test_stops)
 {
         struct stack_profile p;
 
-        (void)state;
         stack_profile_init(&p);
         assert_int_equal(stack_profile_stop_quantile(&p, 0.5), 0);
         for (uint64_t us = 1; us <= 100; us++)
@@ -480,7 +465,7 @@ static void test_stops(void **state)
 }
 
 /* Threads of one label but for their numbers are one, those without a label are known by their numbers. */
-static void test_stacks_by_thread(void **state)
+TEST(test_stacks_by_thread)
 {
         static const char labels[][8] = { "worker-7", "worker 1", "12" };
         struct draft *d = draft_new(&draft_9_6);
@@ -490,7 +475,6 @@ static void test_stacks_by_thread(void **state)
         struct stack_profile p;
         struct ghc g;
 
-        (void)state;
         for (size_t i = 0; i < 4; i++) {
                 const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ frame, 1 }, 2);
                 uint64_t words[] = { label, sizeof(labels[0]), 0 };
@@ -538,7 +522,7 @@ static bool read_restless(void *ctx, uint64_t at, void *to, size_t n)
 }
 
 /* What runs is none of them, what ran meanwhile is left out and counted; of many, each is chosen as often. */
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
         enum { TRIES = 400, MVAR = 1, STM = 6, THREADS = 5 };
         struct draft *d = draft_new(&draft_9_6);
@@ -550,7 +534,6 @@ static void test_waiting(void **state)
         struct stack_profile p;
         struct ghc g;
 
-        (void)state;
         (void)draft_thread(d, 0, 0, stack, ARRAY_SIZE(stack)); /* runnable */
         (void)draft_thread(d, MVAR, 0, stack, ARRAY_SIZE(stack));
         (void)draft_thread(d, MVAR, 0, &stack[2], 1);
@@ -599,24 +582,4 @@ static void test_waiting(void **state)
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_stacks_by_thread),
-                cmocka_unit_test(test_waiting),
-                cmocka_unit_test(test_folding),
-                cmocka_unit_test(test_files),
-                cmocka_unit_test(test_stacks),
-                cmocka_unit_test(test_flame_graph),
-                cmocka_unit_test(test_files_with_waiting),
-                cmocka_unit_test(test_files_by_allocation),
-                cmocka_unit_test(test_allocated),
-                cmocka_unit_test(test_pprof),
-                cmocka_unit_test(test_delays),
-                cmocka_unit_test(test_stops),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The files of a program's mappings, and registers of its threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/user.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/process/live.h"
 
 #define FILES 40u
 
 /* Of a program that is watched for days, mappings are read again each second. */
-static void test_files_are_the_same_when_mappings_are_read_again(void **state)
+TEST(test_files_are_the_same_when_mappings_are_read_again)
 {
         struct program p = { .memory = NULL };
         char path[32];
 
-        (void)state;
         for (unsigned again = 0; again < 1000; again++) {
                 for (unsigned i = 0; i < FILES; i++) {
                         (void)snprintf(path, sizeof(path), "/usr/lib/lib%u.so", i);
@@ -34,12 +29,11 @@ static void test_files_are_the_same_when_mappings_are_read_again(void **state)
         program_done(&p);
 }
 
-static void test_registers_of_both_machines(void **state)
+TEST(test_registers_of_both_machines)
 {
         uint64_t words[REGISTER_WORDS + 1];
         struct registers r;
 
-        (void)state;
         for (unsigned i = 0; i <= REGISTER_WORDS; i++)
                 words[i] = 100 + i;
         assert_true(registers_read(&r, EM_AARCH64, 7, words, REGISTER_WORDS));
@@ -65,14 +59,4 @@ static void test_registers_of_both_machines(void **state)
         assert_int_equal(r.all[r.n_all - 1], 6);
 #endif
         assert_false(registers_read(&r, EM_RISCV, 7, words, REGISTER_WORDS));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_registers_of_both_machines),
-                cmocka_unit_test(test_files_are_the_same_when_mappings_are_read_again),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

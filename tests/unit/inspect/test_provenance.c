@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Places in the source of made-up programs, in each layout: the names that they make, and what is damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "draft.h"
 #include "inspect/ghc/census.h"
@@ -76,9 +72,8 @@ static void expect_code(const struct made *m, unsigned i, enum name_kind kind, c
 
 static const enum draft_release releases[] = { DRAFT_9_6, DRAFT_9_10, DRAFT_9_10_ZSTD };
 
-static void test_names(void **state)
+TEST(test_names)
 {
-        (void)state;
         for (size_t r = 0; r < 3; r++) {
                 struct made m = make(releases[r]);
                 char source[NAME_SOURCE_BYTES], type[NAME_TYPE_BYTES], name[PROGRAM_NAME_BYTES];
@@ -113,14 +108,13 @@ static void test_names(void **state)
 }
 
 /* A symbol is the name, and has its place; frames and roots, too. */
-static void test_symbols_and_places(void **state)
+TEST(test_symbols_and_places)
 {
         struct made m = make(DRAFT_9_10);
         struct heap_graph g;
         struct graph_types types = { .program = &m.d->program, .graph = &g };
         struct info_tables t;
 
-        (void)state;
         draft_symbol(m.d, m.at[7], 16, "Main_zdwtotal_info");
         assert_string_equal(shown(&m, 7), "Main.$wtotal (function, app/Shop.hs:9:1)");
         heap_graph_init(&g);
@@ -141,14 +135,13 @@ static bool is_found(const struct made *m)
 }
 
 /* Several modules, one of whose tables lie around those of another; and a table that is in none. */
-static void test_several_modules(void **state)
+TEST(test_several_modules)
 {
         struct made m = make(DRAFT_9_6);
         const uint64_t a = draft_table(m.d, FUN, 1, 0, NULL), b = draft_table(m.d, FUN, 1, 0, NULL);
         const uint64_t none = draft_table(m.d, FUN, 1, 0, NULL), c = draft_table(m.d, FUN, 1, 0, NULL);
         struct provenance_entry e;
 
-        (void)state;
         (void)draft_provenance(m.d, DRAFT_9_10, "Outer",
                                (struct draft_entry[]){ { c, "f_info", "", "f", "O.hs", "2:1" },
                                                        { a, "g_info", "", "g", "O.hs", "1:1" } },
@@ -171,7 +164,7 @@ static void test_several_modules(void **state)
 }
 
 /* Words of a node that cannot be so: then there is none. */
-static void test_what_is_no_node(void **state)
+TEST(test_what_is_no_node)
 {
         static const struct {
                 enum draft_release release;
@@ -203,7 +196,6 @@ static void test_what_is_no_node(void **state)
                 { DRAFT_9_10_ZSTD, 6, DRAFT_C },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
                 struct made m = make(wrong[i].release);
                 draft_u64(m.d, m.node + 8 * (uint64_t)wrong[i].word, wrong[i].value);
@@ -223,12 +215,11 @@ static void expect_reason(const struct made *m, const char *words)
 }
 
 /* What a node leads to is damaged: a reason, and no name. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
         struct made m = make(DRAFT_9_10_ZSTD);
         uint64_t at;
 
-        (void)state;
         memcpy(&at, draft_at(m.d, m.node + 32, 8), 8);
         draft_u64(m.d, at + 8, UINT64_MAX);
         expect_reason(&m, "the entries of the module at 0x5");
@@ -259,11 +250,10 @@ static void test_damaged(void **state)
 }
 
 /* A file may claim any size of its data: what is there is found, and the search ends. */
-static void test_data_without_end(void **state)
+TEST(test_data_without_end)
 {
         struct made m = make(DRAFT_9_10);
 
-        (void)state;
         m.d->program.data->start = DRAFT_DATA - 0x2000;
         m.d->program.data->end = UINT64_MAX - 0x1000;
         assert_true(is_found(&m));
@@ -272,11 +262,10 @@ static void test_data_without_end(void **state)
 }
 
 /* Not found in a program whose runtime has some: their layout is not known. */
-static void test_another_layout(void **state)
+TEST(test_another_layout)
 {
         struct made m = make(DRAFT_9_10);
 
-        (void)state;
         draft_u64(m.d, m.node + 40, 7);
         draft_u64(m.d, DRAFT_C, m.node);
         draft_symbol(m.d, DRAFT_C, 8, "ipeBufferList");
@@ -286,11 +275,10 @@ static void test_another_layout(void **state)
 }
 
 /* Each byte of the data, one after the other: no text reaches beyond its table, nothing is read twice. */
-static void test_every_byte(void **state)
+TEST(test_every_byte)
 {
         const size_t step = thin(1, "damages");
 
-        (void)state;
         for (size_t r = 0; r < 3; r++) {
                 struct made m = make(releases[r]);
                 unsigned found = 0, lost = 0;
@@ -320,11 +308,10 @@ static void test_every_byte(void **state)
 }
 
 /* Words that are those of others, or anything: in the node, what it leads to, and the code's own tables. */
-static void test_words(void **state)
+TEST(test_words)
 {
         const size_t step = thin(1, "damages");
 
-        (void)state;
         for (uint64_t seed = 0; seed < 3000; seed += step) {
                 struct made m = make(releases[seed % 3]);
                 struct provenance_entry e;
@@ -346,21 +333,4 @@ static void test_words(void **state)
                 assert_true(m.d->provenance.entries <= UINT64_C(1) << 24);
                 draft_destroy(m.d);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_symbols_and_places),
-                cmocka_unit_test(test_several_modules),
-                cmocka_unit_test(test_what_is_no_node),
-                cmocka_unit_test(test_damaged),
-                cmocka_unit_test(test_another_layout),
-                cmocka_unit_test(test_data_without_end),
-                cmocka_unit_test(test_every_byte),
-                cmocka_unit_test(test_words),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

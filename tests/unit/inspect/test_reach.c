@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who holds what in made-up programs: roots, paths, dead top-level values, what goes without a root. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/graph/fold.h"
@@ -128,7 +124,7 @@ static uint64_t list(struct draft *d, const struct types *t, unsigned n, uint64_
 }
 
 /* A compact region of two blocks that a thread holds by a pointer into the second: one closure, with what is dead. */
-static void test_compact_regions(void **state)
+TEST(test_compact_regions)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -138,7 +134,6 @@ static void test_compact_regions(void **state)
         const uint64_t owner = draft_block_start(first) + 24, words = 2 * BLOCK_BYTES / 8;
         struct found f;
 
-        (void)state;
         (void)draft_append(d, first, (uint64_t[]){ draft_block_start(first), owner, draft_block_start(second) }, 3);
         (void)draft_append(d, first, (uint64_t[]){ region, words, 0, 0, 0, 0, 0, 0, 0, 0 }, 10);
         (void)draft_append(d, second, (uint64_t[]){ draft_block_start(second), owner, 0 }, 3);
@@ -155,7 +150,7 @@ static void test_compact_regions(void **state)
 }
 
 /* A top-level value that the code of a frame refers to holds a list; another one that nothing refers to is dead. */
-static void test_cafs(void **state)
+TEST(test_cafs)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -163,7 +158,6 @@ static void test_cafs(void **state)
         uint64_t last, lost;
         struct found f;
 
-        (void)state;
         const uint64_t caf = draft_static(d, (uint64_t[]){ t.caf, list(d, &t, 500, &last), 0, 0 }, 4);
         const uint64_t dead = draft_static(d, (uint64_t[]){ t.caf, list(d, &t, 3, &lost), 0, 0 }, 4);
         const uint64_t srt = draft_static(d, (uint64_t[]){ t.srt, caf, 0 }, 3);
@@ -182,7 +176,7 @@ static void test_cafs(void **state)
 }
 
 /* What a thread's frames hold, and what two hold is not gone without one of them. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
         struct draft *d = draft_new(&draft_9_6);
         const struct types t = types_of(d);
@@ -190,7 +184,6 @@ static void test_threads(void **state)
         const uint64_t bits = draft_table(d, RET_SMALL, 2 | 1 << 6, 0, NULL); /* two words, the first no pointer */
         struct found f;
 
-        (void)state;
         const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
         const uint64_t shared = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
         const uint64_t number = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
@@ -212,7 +205,7 @@ static void test_threads(void **state)
 }
 
 /* Types that alternate are folded, too; a weak pointer holds its value while its key is alive; C memory is last. */
-static void test_folds_weak_and_c(void **state)
+TEST(test_folds_weak_and_c)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -220,7 +213,6 @@ static void test_folds_weak_and_c(void **state)
         struct found f;
         uint64_t next = d->end_of_queue, deepest = 0;
 
-        (void)state;
         for (unsigned i = 0; i < 50; i++) {
                 next = draft_object(d, 1, (uint64_t[]){ t.cons, next, d->end_of_queue }, 3);
                 deepest = deepest ? deepest : next;
@@ -244,13 +236,12 @@ static void test_folds_weak_and_c(void **state)
 }
 
 /* A thread that has called C: its stack pointer is where C saved it. */
-static void test_running_in_c(void **state)
+TEST(test_running_in_c)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
         struct found f;
 
-        (void)state;
         const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
         const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ t.frame, box }, 2);
         const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8), top = stack + 24 + 8 * 8;
@@ -265,13 +256,12 @@ static void test_running_in_c(void **state)
 }
 
 /* What a register has for a moment is held by what else holds it, however long that path is. */
-static void test_registers_come_last(void **state)
+TEST(test_registers_come_last)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
         struct found f;
 
-        (void)state;
         const uint64_t kept = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
         const uint64_t outer = draft_object(d, 1, (uint64_t[]){ t.box, kept }, 2);
         const uint64_t new = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
@@ -329,7 +319,7 @@ static uint64_t closures(struct counted *n, uint64_t table)
 }
 
 /* Garbage and indirections do not count, a pinned block does as a whole when an array in it is reached. */
-static void test_what_a_collection_would_leave(void **state)
+TEST(test_what_a_collection_would_leave)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -340,7 +330,6 @@ static void test_what_a_collection_would_leave(void **state)
         uint64_t last;
         struct counted n;
 
-        (void)state;
         const uint64_t array = draft_append(d, kept, (uint64_t[]){ bytes, 8, 0 }, 3);
         (void)draft_append(d, kept, (uint64_t[]){ bytes, 8, 0 }, 3);
         (void)draft_append(d, lost, (uint64_t[]){ bytes, 8, 0 }, 3);
@@ -376,7 +365,7 @@ static void move(struct draft *d, void *ctx)
 }
 
 /* What is in neither place when that is read, is in one of them at the other reading; it is in doubt. */
-static void test_what_is_moved_meanwhile(void **state)
+TEST(test_what_is_moved_meanwhile)
 {
         for (int back = 0; back < 2; back++) {
                 struct draft *d = draft_new(&draft_9_0);
@@ -385,7 +374,6 @@ static void test_what_is_moved_meanwhile(void **state)
                 uint64_t last;
                 struct counted n;
 
-                (void)state;
                 const uint64_t a = draft_object(d, 1, (uint64_t[]){ variable, list(d, &t, 100, &last) }, 2);
                 const uint64_t b = draft_object(d, 1, (uint64_t[]){ variable, d->end_of_queue }, 2);
                 (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, a }, 2);
@@ -399,14 +387,13 @@ static void test_what_is_moved_meanwhile(void **state)
 }
 
 /* A thread that runs may have popped and pushed since it was left: any word of its stack may be a pointer. */
-static void test_stack_in_use(void **state)
+TEST(test_stack_in_use)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
         uint64_t last;
         struct counted n;
 
-        (void)state;
         const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ t.frame, list(d, &t, 100, &last) }, 2);
         const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8);
         draft_u64(d, stack + 16, stack + 24 + 8 * 8 + 16); /* as if that frame had been pushed since */
@@ -422,7 +409,7 @@ static void test_stack_in_use(void **state)
  * a collection has added, also to a block that was there. What is settled is not read again, as its change here shows;
  * a copy that had no time leaves it set aside.
  */
-static void test_what_is_set_aside(void **state)
+TEST(test_what_is_set_aside)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -431,7 +418,6 @@ static void test_what_is_set_aside(void **state)
         struct error error = { "" };
         uint64_t last;
 
-        (void)state;
         const uint64_t kept = list(d, &t, 1000, &last);
         const uint64_t held = draft_object(d, 1, (uint64_t[]){ t.box, kept + 1 }, 2);
         d->block[1] = draft_group(d, 1, 0, 1);
@@ -459,7 +445,7 @@ static void test_what_is_set_aside(void **state)
 }
 
 /* A word of C memory may be a stable pointer, unless these are known. */
-static void test_c_memory(void **state)
+TEST(test_c_memory)
 {
         for (int known = 0; known < 2; known++) {
                 struct draft *d = draft_new(&draft_9_0);
@@ -467,7 +453,6 @@ static void test_c_memory(void **state)
                 uint64_t last;
                 struct counted n;
 
-                (void)state;
                 draft_u64(d, DRAFT_C + 0x9000, list(d, &t, 100, &last));
                 draft_u64(d, DRAFT_C + 0xa000, list(d, &t, 10, &last)); /* the table */
                 draft_u64(d, DRAFT_C + 0xb000, DRAFT_C + 0xa000);
@@ -530,7 +515,7 @@ static void watch_reads(struct draft *d, void *ctx)
 }
 
 /* What is in a block before it is used is of nobody any more. */
-static void test_stale_block(void **state)
+TEST(test_stale_block)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -538,7 +523,6 @@ static void test_stale_block(void **state)
         struct counted c;
         uint64_t last;
 
-        (void)state;
         make_nursery(&n, d, &t);
         draft_u64(d, draft_block_start(n.blocks[1]), t.box);
         draft_u64(d, draft_block_start(n.blocks[1]) + 8, list(d, &t, 100, &last));
@@ -549,14 +533,13 @@ static void test_stale_block(void **state)
         counted_done(&c, d);
 }
 
-static void test_youngest_come_last(void **state)
+TEST(test_youngest_come_last)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
         struct nursery n = { .has_run = false };
         struct counted c;
 
-        (void)state;
         make_nursery(&n, d, &t);
         assert_true(draft_block_start(n.blocks[0]) < n.variable);
         count(&c, d, watch_reads, &n);
@@ -566,7 +549,7 @@ static void test_youngest_come_last(void **state)
 }
 
 /* Of pinned blocks, what is dead goes with the last array that is reached in them. */
-static void test_dead_bytes_of_pinned_blocks(void **state)
+TEST(test_dead_bytes_of_pinned_blocks)
 {
         struct draft *d = draft_new(&draft_9_0);
         const struct types t = types_of(d);
@@ -574,7 +557,6 @@ static void test_dead_bytes_of_pinned_blocks(void **state)
         uint64_t arrays[4];
         struct found f;
 
-        (void)state;
         for (unsigned i = 0; i < 4; i++) { /* of 24 bytes each, with one, two, three, four dead ones */
                 const unsigned block = draft_group(d, 1, BLOCK_PINNED | BLOCK_LARGE, 1);
                 arrays[i] = draft_append(d, block, (uint64_t[]){ bytes, 8, 0 }, 3);
@@ -621,7 +603,7 @@ static uint64_t string_of(struct draft *d, uint64_t array, uint64_t from, uint64
 }
 
 /* Slices that use less than half of an array count, with it; but not where something else has it, or they lie. */
-static void test_slices(void **state)
+TEST(test_slices)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t frame = draft_table(d, RET_SMALL, 10, 0, NULL);
@@ -633,7 +615,6 @@ static void test_slices(void **state)
         const uint64_t utf16 = bytes_of(d, 400), utf8 = bytes_of(d, 400);
         struct found f;
 
-        (void)state;
         const uint64_t slices[] = {
                 frame,
                 string_of(d, two, 100, 50), /* 80 bytes together */
@@ -664,13 +645,12 @@ static void test_slices(void **state)
 }
 
 /* Types that are seen first while what is dead is counted: the list of types moves as it grows. */
-static void test_many_types_of_dead_closures(void **state)
+TEST(test_many_types_of_dead_closures)
 {
         struct draft *d = draft_new(&draft_9_0);
         char name[16];
         struct found f;
 
-        (void)state;
         for (unsigned i = 0; i < 300; i++) {
                 (void)snprintf(name, sizeof(name), "p:M.T%u", i);
                 const uint64_t table = draft_table(d, CONSTR, 1, 0, name);
@@ -683,28 +663,4 @@ static void test_many_types_of_dead_closures(void **state)
                 assert_int_equal(unreached(&f, name), 1);
         }
         done(&f, d);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_compact_regions),
-                cmocka_unit_test(test_cafs),
-                cmocka_unit_test(test_threads),
-                cmocka_unit_test(test_slices),
-                cmocka_unit_test(test_dead_bytes_of_pinned_blocks),
-                cmocka_unit_test(test_folds_weak_and_c),
-                cmocka_unit_test(test_running_in_c),
-                cmocka_unit_test(test_registers_come_last),
-                cmocka_unit_test(test_what_a_collection_would_leave),
-                cmocka_unit_test(test_what_is_moved_meanwhile),
-                cmocka_unit_test(test_stack_in_use),
-                cmocka_unit_test(test_what_is_set_aside),
-                cmocka_unit_test(test_c_memory),
-                cmocka_unit_test(test_stale_block),
-                cmocka_unit_test(test_youngest_come_last),
-                cmocka_unit_test(test_many_types_of_dead_closures),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When what roots reach is live data, and what contradicts it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/reach.h"
 
@@ -30,9 +25,8 @@ static bool is_known(uint64_t least_mib, uint64_t most_mib)
         return known;
 }
 
-static void test_little_doubt(void **unused)
+TEST(test_little_doubt)
 {
-        (void)unused;
         assert_true(is_known(100, 100));
         assert_true(is_known(91, 100));
         assert_false(is_known(89, 100));
@@ -54,31 +48,18 @@ static bool agrees(uint32_t nth, uint64_t left_mib)
         return good;
 }
 
-static void test_a_collection_contradicts(void **unused)
+TEST(test_a_collection_contradicts)
 {
-        (void)unused;
         assert_true(agrees(1, 10));   /* it may have died since */
         assert_true(agrees(1, 150));  /* or come */
         assert_false(agrees(1, 170)); /* but no more than that */
         assert_true(agrees(2, 170));  /* another collection was between them */
 }
 
-static void test_nothing_to_contradict(void **unused)
+TEST(test_nothing_to_contradict)
 {
         struct reached r = { .is_known = false };
 
-        (void)unused;
         assert_true(reached_compare(&r, 1, 170 * MIB, 250 * MIB));
         assert_false(r.is_wrong);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_little_doubt),
-                cmocka_unit_test(test_a_collection_contradicts),
-                cmocka_unit_test(test_nothing_to_contradict),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

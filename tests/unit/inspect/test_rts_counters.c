@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The runtime's counters are found among its variables, and what only looks like them is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/rts_counters.h"
 
@@ -98,11 +94,10 @@ static bool prove(const size_t *places, size_t n)
         return found;
 }
 
-static void test_found_after_further_collections(void **unused)
+TEST_WITH(test_found_after_further_collections, begin, NULL)
 {
         struct rts_counters s;
 
-        (void)unused;
         assert_false(read_it(&s)); /* nothing was collected: anything would fit */
         for (unsigned i = 0; i < 3; i++) {
                 collect(2, 1);
@@ -122,12 +117,11 @@ static void test_found_after_further_collections(void **unused)
         assert_int_equal(s.collecting_ns, 12345);
 }
 
-static void test_while_a_collection_ends(void **unused)
+TEST_WITH(test_while_a_collection_ends, begin, NULL)
 {
         const size_t place = 800;
         struct rts_counters s;
 
-        (void)unused;
         assert_true(prove(&place, 1));
         collect(1, 0); /* its generation is counted, the rest is not yet */
         assert_false(read_it(&s));
@@ -135,12 +129,11 @@ static void test_while_a_collection_ends(void **unused)
         assert_true(read_it(&s));
 }
 
-static void test_a_name_needs_no_proof(void **unused)
+TEST_WITH(test_a_name_needs_no_proof, begin, NULL)
 {
         struct elf_symbol symbol = { BSS + 4000, 376, "stats" };
         struct rts_counters s;
 
-        (void)unused;
         f.program.symbols = (struct elf_symbols){ .items = &symbol, .n = 1 };
         f.program.has_symbols = true;
         collect(5, 1);
@@ -150,12 +143,11 @@ static void test_a_name_needs_no_proof(void **unused)
         assert_int_equal(s.allocated_bytes, 6 * UINT64_C(4000000));
 }
 
-static void test_a_name_of_something_else(void **unused)
+TEST_WITH(test_a_name_of_something_else, begin, NULL)
 {
         struct elf_symbol symbol = { BSS + 4000, 376, "stats" };
         const size_t place = 8000;
 
-        (void)unused;
         f.program.symbols = (struct elf_symbols){ .items = &symbol, .n = 1 };
         f.program.has_symbols = true;
         put(4000, 8, 99);
@@ -163,19 +155,17 @@ static void test_a_name_of_something_else(void **unused)
         assert_int_equal(f.search.places[0], BSS + place);
 }
 
-static void test_two_that_both_fit_are_none(void **unused)
+TEST_WITH(test_two_that_both_fit_are_none, begin, NULL)
 {
         const size_t places[] = { 800, 8000 };
 
-        (void)unused;
         assert_false(prove(places, 2));
 }
 
-static void test_a_copy_that_falls_behind_is_left_out(void **unused)
+TEST_WITH(test_a_copy_that_falls_behind_is_left_out, begin, NULL)
 {
         const size_t place = 8000;
 
-        (void)unused;
         collect(7, 2);
         count_at(800);
         count_at(place);
@@ -187,7 +177,7 @@ static void test_a_copy_that_falls_behind_is_left_out(void **unused)
 }
 
 /* Each of these alone: a number that is right by chance beside one that cannot be. */
-static void test_what_contradicts_itself_is_refused(void **unused)
+TEST_WITH(test_what_contradicts_itself_is_refused, begin, NULL)
 {
         static const struct {
                 size_t at;
@@ -207,7 +197,6 @@ static void test_what_contradicts_itself_is_refused(void **unused)
         };
         struct rts_counters s;
 
-        (void)unused;
         for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
                 (void)begin(NULL);
                 for (unsigned k = 0; k < 6; k++) {
@@ -220,12 +209,11 @@ static void test_what_contradicts_itself_is_refused(void **unused)
         }
 }
 
-static void test_one_that_changes_its_mind(void **unused)
+TEST_WITH(test_one_that_changes_its_mind, begin, NULL)
 {
         const size_t place = 800;
         struct rts_counters s;
 
-        (void)unused;
         assert_true(prove(&place, 1));
         collect(2, 0);
         put_half(place, 0, 77);
@@ -234,22 +222,20 @@ static void test_one_that_changes_its_mind(void **unused)
         assert_false(f.search.is_found);
 }
 
-static void test_memory_full_of_it(void **unused)
+TEST_WITH(test_memory_full_of_it, begin, NULL)
 {
         size_t places[BSS_BYTES / 224];
 
-        (void)unused;
         for (size_t i = 0; i < BSS_BYTES / 224; i++)
                 places[i] = i * 224;
         assert_false(prove(places, BSS_BYTES / 224));
         assert_int_equal(f.search.n, 0);
 }
 
-static void test_one_generation(void **unused)
+TEST_WITH(test_one_generation, begin, NULL)
 {
         struct rts_counters s;
 
-        (void)unused;
         f.g.n = 1;
         for (unsigned i = 0; i < 3; i++) {
                 f.g.items[0].collections += 2;
@@ -262,22 +248,4 @@ static void test_one_generation(void **unused)
                 assert_int_equal(read_it(&s), i == 2);
         }
         assert_true(s.newest_is_major);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup(test_found_after_further_collections, begin),
-                cmocka_unit_test_setup(test_while_a_collection_ends, begin),
-                cmocka_unit_test_setup(test_a_name_needs_no_proof, begin),
-                cmocka_unit_test_setup(test_a_name_of_something_else, begin),
-                cmocka_unit_test_setup(test_two_that_both_fit_are_none, begin),
-                cmocka_unit_test_setup(test_a_copy_that_falls_behind_is_left_out, begin),
-                cmocka_unit_test_setup(test_what_contradicts_itself_is_refused, begin),
-                cmocka_unit_test_setup(test_one_that_changes_its_mind, begin),
-                cmocka_unit_test_setup(test_memory_full_of_it, begin),
-                cmocka_unit_test_setup(test_one_generation, begin),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

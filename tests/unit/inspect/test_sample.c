@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A sample of a made-up heap of 16 MiB: how often its intervals have the truth in them, and what is exact. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #define DRAFT_MEGABLOCKS 16u
 
@@ -165,7 +160,7 @@ static void check_spread(const struct taken *t)
         assert_true(fabs(closest - 1) < 1e-9);
 }
 
-static void test_intervals(void **state)
+TEST_WITH(test_intervals, NULL, NULL)
 {
         struct heap *h = *state;
         struct score scores[] = {
@@ -202,7 +197,7 @@ static void test_intervals(void **state)
 }
 
 /* Large objects are counted one by one; the same seed gives the same; all pieces give the truth, with no interval. */
-static void test_what_is_exact(void **state)
+TEST_WITH(test_what_is_exact, NULL, NULL)
 {
         struct heap *h = *state;
         struct taken a, b, all;
@@ -240,7 +235,7 @@ static void test_what_is_exact(void **state)
 }
 
 /* Too little memory, and too little time, are said. */
-static void test_refused(void **state)
+TEST_WITH(test_refused, NULL, NULL)
 {
         struct heap *h = *state;
         struct heap_sample x = { .seed = 1 };
@@ -259,13 +254,4 @@ static void test_refused(void **state)
         heap_sample_done(&x);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_intervals),
-                cmocka_unit_test(test_what_is_exact),
-                cmocka_unit_test(test_refused),
-        };
-
-        return cmocka_run_group_tests(tests, prepare, finish);
-}
+TEST_GROUP(prepare, finish)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Signatures of made-up object files, found again in a made-up program without symbols, or not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "draft.h"
 #include "inspect/ghc/names.h"
@@ -250,13 +246,12 @@ static enum name_kind find(struct library *l, struct draft *d, uint64_t address,
         return ret;
 }
 
-static void test_functions_are_found(void **state)
+TEST(test_functions_are_found)
 {
         struct draft *d = make_program("a text", true);
         struct library l;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
         assert_string_equal(name, "base:Data.M.alpha");
@@ -275,14 +270,13 @@ static void test_functions_are_found(void **state)
 }
 
 /* A section of a module is cut into its functions. */
-static void test_functions_are_found_without_split_sections(void **state)
+TEST(test_functions_are_found_without_split_sections)
 {
         struct draft *d = make_program("a text", true);
         struct library l;
         struct signatures s;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         is_split = false;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         is_split = true;
@@ -306,12 +300,11 @@ static void test_functions_are_found_without_split_sections(void **state)
 }
 
 /* Only the function that is too large is left out, not the section that it is in. */
-static void test_large_sections(void **state)
+TEST(test_large_sections)
 {
         struct library l;
         struct signatures s;
 
-        (void)state;
         is_split = false;
         last_bytes = SIGNATURE_UNIT_MOST + 8;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
@@ -325,13 +318,12 @@ static void test_large_sections(void **state)
 }
 
 /* What a file knows of a program: its functions, or none where they refer to something else. */
-static void test_known_code_is_counted(void **state)
+TEST(test_known_code_is_counted)
 {
         struct draft *d = make_program("a text", true), *other = make_program("another text", true);
         struct library l;
         struct signatures s;
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(signatures_count(&s, &d->program, true),
@@ -347,7 +339,7 @@ static void test_known_code_is_counted(void **state)
         draft_destroy(other);
 }
 
-static void test_local_functions_have_their_module(void **state)
+TEST(test_local_functions_have_their_module)
 {
         struct draft *d = make_program("a text", true);
         struct info_tables tables;
@@ -355,7 +347,6 @@ static void test_local_functions_have_their_module(void **state)
         struct signatures s;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
         assert_string_equal(name, "base:Data.M");
@@ -371,13 +362,12 @@ static void test_local_functions_have_their_module(void **state)
 }
 
 /* Code that is the same, but refers to something else, or is not beside the same code, is not that. */
-static void test_other_code_has_no_name(void **state)
+TEST(test_other_code_has_no_name)
 {
         struct draft *d = make_program("another text", true);
         struct library l;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
         draft_destroy(d);
@@ -396,14 +386,13 @@ static void test_other_code_has_no_name(void **state)
         draft_destroy(d);
 }
 
-static void test_what_is_alike_has_no_name_or_its_module(void **state)
+TEST(test_what_is_alike_has_no_name_or_its_module)
 {
         static const char *const texts[] = { "a text", "a text", "b" };
         struct draft *d = make_program("a text", true);
         struct library l;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM", "base_DataziN" }, texts, 2);
         assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
         free(l.bytes);
@@ -419,14 +408,13 @@ static void test_what_is_alike_has_no_name_or_its_module(void **state)
 }
 
 /* In the midst of the program's own code that of a library would need more neighbours. */
-static void test_few_neighbours_among_other_code_are_none(void **state)
+TEST(test_few_neighbours_among_other_code_are_none)
 {
         struct draft *d = make_program("a text", true);
         uint8_t own[32] = { 0 };
         struct library l;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         put_table(own, FUN_STATIC);
         for (unsigned i = 1; i <= 8; i++)
@@ -467,7 +455,7 @@ static void expect(struct library *l, struct draft *d, uint64_t address, enum na
         assert_int_equal(name_is_probable(name), wanted && strstr(wanted, "(probably)"));
 }
 
-static void test_what_is_around_makes_a_name_probable(void **state)
+TEST(test_what_is_around_makes_a_name_probable)
 {
         struct draft *d = make_ambiguous(TEXT + 16, TEXT + 32, 2);
         struct info_tables tables;
@@ -475,7 +463,6 @@ static void test_what_is_around_makes_a_name_probable(void **state)
         struct signatures s;
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         learn(&l, (const char *const[]){ "base_DataziM", "base_DataziM", "base_DataziM", "base_DataziN" },
               (const char *const[]){ "before", "a text", "behind", "a text" }, 4);
         expect(&l, d, PLACE - 0x200 + 16, NAME_EXACT, "base:Data.M.alpha");
@@ -505,7 +492,7 @@ static void test_what_is_around_makes_a_name_probable(void **state)
 }
 
 /* Whatever is in a library or a file of signatures, it is refused or read; run under sanitizers, too. */
-static void test_damaged_files(void **state)
+TEST(test_damaged_files)
 {
         static const char *const modules[] = { "base_DataziM", "base_DataziN" }, *const texts[] = { "a", "b" };
         uint8_t *archive = malloc(2 * (FILE_BYTES + 64) + 8);
@@ -514,7 +501,6 @@ static void test_damaged_files(void **state)
         struct library l;
         unsigned refused = 0;
 
-        (void)state;
         assert_non_null(archive);
         const size_t n = make_archive(archive, modules, texts, 2);
         for (size_t i = 0; i < n; i += 3) {
@@ -605,13 +591,12 @@ static void put_c_program(struct draft *d, uint64_t at, uint64_t variable)
 }
 
 /* C code is found by itself, its variables by what leads to them, and nothing where that is not one answer. */
-static void test_symbols_of_c_code_are_found(void **state)
+TEST(test_symbols_of_c_code_are_found)
 {
         struct draft *d = draft_new(&draft_9_0);
         struct runtime_symbol symbols[] = { { .name = "f" }, { .name = "g" }, { .name = "v" }, { .name = "w" } };
         struct signatures s;
 
-        (void)state;
         learn_c_code(&s);
         put_c_program(d, PLACE, VARIABLE);
         assert_true(runtime_symbols_find(&s, &d->program, symbols, 4));
@@ -638,23 +623,4 @@ static void test_symbols_of_c_code_are_found(void **state)
                 assert_int_equal(symbols[i].address, 0);
         signatures_done(&s);
         draft_destroy(d);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_functions_are_found),
-                cmocka_unit_test(test_symbols_of_c_code_are_found),
-                cmocka_unit_test(test_functions_are_found_without_split_sections),
-                cmocka_unit_test(test_large_sections),
-                cmocka_unit_test(test_known_code_is_counted),
-                cmocka_unit_test(test_local_functions_have_their_module),
-                cmocka_unit_test(test_other_code_has_no_name),
-                cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
-                cmocka_unit_test(test_few_neighbours_among_other_code_are_none),
-                cmocka_unit_test(test_what_is_around_makes_a_name_probable),
-                cmocka_unit_test(test_damaged_files),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of made-up programs: layouts of each release, stacks, what is damaged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
@@ -51,9 +46,8 @@ static const struct haskell_thread *of_id(const struct threads *t, uint64_t id)
 }
 
 /* Each release is recognised by its threads alone, and what a thread waits for is read where it is there. */
-static void test_releases(void **state)
+TEST(test_releases)
 {
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
                 struct draft *d = draft_new(layouts[i]);
                 const uint64_t frame = draft_table(d, RET_SMALL, 2, 0, NULL);
@@ -92,13 +86,12 @@ static void test_releases(void **state)
 }
 
 /* A stack may be a chain of chunks. */
-static void test_chunks(void **state)
+TEST(test_chunks)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
         const uint64_t underflow = draft_table(d, UNDERFLOW_FRAME, 1, 0, NULL);
 
-        (void)state;
         (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, 7, frame, 7, frame, 7 }, 6);
         const uint64_t below = *(uint64_t *)(void *)draft_at(d, d->threads + 24, 8);
         (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, 7, underflow }, 3);
@@ -125,13 +118,12 @@ static void test_chunks(void **state)
  * Its stack pointer is in a register, and arguments may be on top of the first frame; the function that it is in is
  * not on the stack.
  */
-static void test_running(void **state)
+TEST(test_running)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t function = draft_table(d, FUN, 0, 0, NULL);
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
 
-        (void)state;
         const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ frame, 7, frame, 7 }, 4);
         const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8), top = stack + 24 + 8 * 8;
         draft_u64(d, top - 8, 99); /* an argument */
@@ -188,7 +180,7 @@ static void check_system(struct ghc *g, int first, int second, int third)
 }
 
 /* Two threads of the system, of which the runtime's lists say what they call C for. */
-static void test_foreign(void **state)
+TEST(test_foreign)
 {
         enum { FOREIGN = 10 };
         const uint64_t calls = DRAFT_C + 0x9000, tasks = DRAFT_C + 0xa000, list = DRAFT_CAPABILITY + 0x400;
@@ -197,7 +189,6 @@ static void test_foreign(void **state)
         const struct registers r = { .sp = DRAFT_C + 0x8000, .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS };
         uint64_t tso[3];
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(tso); i++)
                 tso[i] = draft_thread(d, FOREIGN, 0, (uint64_t[]){ frame, 7 + i }, 2);
         for (int i = 0; i < 2; i++) {
@@ -249,7 +240,7 @@ static void test_foreign(void **state)
 }
 
 /* Where there is no list it is known by the pointer with which the stack was left, as long as it is there. */
-static void test_foreign_by_stack(void **state)
+TEST(test_foreign_by_stack)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
@@ -257,7 +248,6 @@ static void test_foreign_by_stack(void **state)
         const uint64_t top = *(uint64_t *)(void *)draft_at(d, tso + 24, 8) + 24 + 8 * 8;
         const uint64_t sp = DRAFT_C + 0x8000;
 
-        (void)state;
         assert_true(program_add_registers(
                 &d->program,
                 (struct registers){ .tid = 31, .sp = sp, .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
@@ -274,13 +264,12 @@ static void test_foreign_by_stack(void **state)
 }
 
 /* Of a black hole the thread that computes it is known, also through a queue. */
-static void test_owner(void **state)
+TEST(test_owner)
 {
         struct draft *d = draft_new(&draft_9_0);
         const uint64_t queue = draft_table(d, BLOCKING_QUEUE, 4, 0, NULL), hole = draft_table(d, BLACKHOLE, 1, 0, NULL);
         const uint64_t message = draft_table(d, PRIM, 3, 0, NULL);
 
-        (void)state;
         const uint64_t owner = draft_thread(d, 0, 0, NULL, 0);
         const uint64_t q = draft_object(d, 1, (uint64_t[]){ queue, 0, 0, owner, 0 }, 5);
         const uint64_t held[] = { owner, q };
@@ -299,11 +288,10 @@ static void test_owner(void **state)
 }
 
 /* Lists that lead in a circle, or nowhere, end; and it is known that they did not end as they should. */
-static void test_damaged_lists(void **state)
+TEST(test_damaged_lists)
 {
         struct draft *d = draft_new(&draft_9_0);
 
-        (void)state;
         const uint64_t first = draft_thread(d, 1, 8, NULL, 0);
         (void)draft_thread(d, 1, 8, NULL, 0);
         struct ghc g = found(d);
@@ -326,13 +314,12 @@ static void test_damaged_lists(void **state)
 }
 
 /* What does not fit is refused with its reason. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
         struct draft *d = draft_new(&draft_9_0);
         struct error error = { "" };
         struct ghc g;
 
-        (void)state;
         draft_finish(d);
         assert_false(ghc_find(&g, &d->program, &error));
         assert_non_null(strstr(error.text, "no Haskell thread"));
@@ -354,12 +341,11 @@ static void test_refused(void **state)
 }
 
 /* Names are of symbols: exact, the module alone, or none. */
-static void test_names(void **state)
+TEST(test_names)
 {
         struct draft *d = draft_new(&draft_9_0);
         char name[PROGRAM_NAME_BYTES];
 
-        (void)state;
         assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x900, name, sizeof(name)), NAME_NONE);
         assert_string_equal(name, "0x400900");
         draft_symbol(d, DRAFT_TEXT + 0x1000, 0x100, "base_GHCziBase_zdfMonadIO_info");
@@ -374,21 +360,4 @@ static void test_names(void **state)
         assert_string_equal(name, "Main.sessions");
         assert_int_equal(name_of_code(&d->program, DRAFT_TEXT + 0x2010, name, sizeof(name)), NAME_NONE);
         draft_destroy(d);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_releases),
-                cmocka_unit_test(test_chunks),
-                cmocka_unit_test(test_running),
-                cmocka_unit_test(test_owner),
-                cmocka_unit_test(test_damaged_lists),
-                cmocka_unit_test(test_refused),
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_foreign),
-                cmocka_unit_test(test_foreign_by_stack),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames of C code on the stack of this very program, by its own tables, as they are and as they are not. */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "inspect/memory/unwind.h"
 #include "inspect/process/live.h"
@@ -136,11 +132,10 @@ static int frame_of(const struct rig *r, size_t n, uint64_t function)
         return -1;
 }
 
-static void test_frames_through_a_library(void **state)
+TEST(test_frames_through_a_library)
 {
         struct rig r;
 
-        (void)state;
         rig_open(&r, 0, 0);
         unwinder_load(r.unwinder);
         const size_t n = rig_unwind(&r, WORDS);
@@ -153,11 +148,10 @@ static void test_frames_through_a_library(void **state)
         rig_close(&r);
 }
 
-static void test_what_ends_a_stack(void **state)
+TEST(test_what_ends_a_stack)
 {
         struct rig r;
 
-        (void)state;
         rig_open(&r, 0, 0);
         const size_t n = rig_unwind(&r, WORDS), less = rig_unwind(&r, 64);
         assert_true(less > 0 && less < n);
@@ -189,11 +183,10 @@ static void test_what_ends_a_stack(void **state)
         rig_close(&r);
 }
 
-static void test_tables_that_cannot_be_read(void **state)
+TEST(test_tables_that_cannot_be_read)
 {
         struct rig r;
 
-        (void)state;
         rig_open(&r, 0, 0);
         r.changed.end = 0;
         unwinder_load(r.unwinder);
@@ -222,14 +215,13 @@ static int find_own_table(struct dl_phdr_info *info, size_t size, void *ctx)
 }
 
 /* Whatever a byte of it is: frames are in code, further and further out, and it ends. */
-static void test_tables_that_lie(void **state)
+TEST(test_tables_that_lie)
 {
         struct range index = { 0, 0 };
         uint64_t random = 7;
         size_t most = 0, least = SIZE_MAX;
         struct rig r;
 
-        (void)state;
         (void)dl_iterate_phdr(find_own_table, &index);
         assert_true(index.end > index.start);
         for (unsigned i = 0; i < CHANGES; i++) {
@@ -248,14 +240,4 @@ static void test_tables_that_lie(void **state)
         assert_true(most > 4 && least == 0);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_frames_through_a_library),
-                cmocka_unit_test(test_what_ends_a_stack),
-                cmocka_unit_test(test_tables_that_cannot_be_read),
-                cmocka_unit_test(test_tables_that_lie),
-        };
-
-        return cmocka_run_group_tests(tests, open_self, NULL);
-}
+TEST_GROUP(open_self, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <event2/event.h>
 #include <fcntl.h>
@@ -73,9 +68,8 @@ static void set_levels(const char *text)
         log_set_levels(&levels);
 }
 
-static void levels(void **state)
+TEST_WITH(levels, set_up, tear_down)
 {
-        (void)state;
         log_debug("not shown");
         log_info("target=%s attached", "x");
         expect("info target=x attached\n");
@@ -98,9 +92,8 @@ static void say_from(const char *file, enum log_level level)
         free(site);
 }
 
-static void levels_by_room(void **state)
+TEST_WITH(levels_by_room, set_up, tear_down)
 {
-        (void)state;
         set_levels("warning,source=debug,targets=info");
         say_from("daemon/watch/control/requests.c", LOG_INFO);
         say_from("daemon/watch/targets/once.c", LOG_DEBUG);
@@ -117,7 +110,7 @@ static void levels_by_room(void **state)
         expect("debug transport: hello\n");
 }
 
-static void levels_are_parsed(void **state)
+TEST(levels_are_parsed)
 {
         static const char *const wrong[] = {
                 "",       "Debug", "info,",       "info,debug", "sauce=debug",       "source=",           "source=loud",
@@ -133,7 +126,6 @@ static void levels_are_parsed(void **state)
         struct log_levels levels = log_level_everywhere(LOG_ERROR);
         char text[LOG_LEVELS_TEXT];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
                 assert_false(log_parse_level(wrong[i], &levels));
                 log_print_levels(text, &levels);
@@ -147,11 +139,10 @@ static void levels_are_parsed(void **state)
         assert_non_null(strstr(log_room_names(), "source, "));
 }
 
-static void one_message_is_one_line(void **state)
+TEST_WITH(one_message_is_one_line, set_up, tear_down)
 {
         char text[5000], got[8192];
 
-        (void)state;
         log_info("a\nerror forged\x1b[2J");
         expect("info a?error forged?[2J\n");
         memset(text, 'x', sizeof(text) - 1);
@@ -215,11 +206,10 @@ static void unread_does_not_block(void)
         assert_non_null(strstr(tail, "info and"));
 }
 
-static void a_full_pipe_does_not_block(void **state)
+TEST_WITH(a_full_pipe_does_not_block, set_up, tear_down)
 {
         char got[8192];
 
-        (void)state;
         assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0); /* as stderr is */
         unread_does_not_block();
         fill(2);
@@ -232,13 +222,12 @@ static void a_full_pipe_does_not_block(void **state)
 }
 
 /* Lines that were lost are counted, where they are missing. */
-static void losses_are_counted(void **state)
+TEST_WITH(losses_are_counted, set_up, tear_down)
 {
         static char got[1 << 20];
         size_t size = 0, lines = 0;
         unsigned long lost = 0;
 
-        (void)state;
         fill(2);
         for (int i = 0; i < 3; i++) { /* the pipe holds less than the pipe and the log's buffer together */
                 for (ssize_t n; (n = read(ends[0], got + size, sizeof(got) - 1 - size)) > 0;)
@@ -258,11 +247,10 @@ static void losses_are_counted(void **state)
 }
 
 /* The bug was: a terminal claims to have room for a line, and then does not. */
-static void an_unread_terminal_does_not_block(void **state)
+TEST_WITH(an_unread_terminal_does_not_block, set_up, tear_down)
 {
         int reader = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
 
-        (void)state;
         assert_true(reader >= 0 && grantpt(reader) == 0 && unlockpt(reader) == 0);
         int writer = open(ptsname(reader), O_RDWR | O_NOCTTY);
         assert_true(writer >= 0);
@@ -272,11 +260,10 @@ static void an_unread_terminal_does_not_block(void **state)
         unread_does_not_block();
 }
 
-static void a_socket_does_not_block(void **state)
+TEST_WITH(a_socket_does_not_block, set_up, tear_down)
 {
         int pair[2];
 
-        (void)state;
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
         assert_int_equal(fcntl(pair[0], F_SETFL, O_NONBLOCK), 0);
         close(ends[0]);
@@ -285,12 +272,11 @@ static void a_socket_does_not_block(void **state)
         unread_does_not_block();
 }
 
-static void journald_gets_priorities(void **state)
+TEST_WITH(journald_gets_priorities, set_up, tear_down)
 {
         char name[64];
         struct stat s;
 
-        (void)state;
         assert_int_equal(fstat(STDERR_FILENO, &s), 0);
         snprintf(name, sizeof(name), "%llu:%llu", (unsigned long long)s.st_dev, (unsigned long long)s.st_ino);
         setenv("JOURNAL_STREAM", name, 1);
@@ -308,12 +294,11 @@ static void journald_gets_priorities(void **state)
 }
 
 /* A log statement in an endless loop writes a burst, then a few a second; the rest is counted. */
-static void repeats_are_left_out_and_counted(void **state)
+TEST_WITH(repeats_are_left_out_and_counted, set_up, tear_down)
 {
         unsigned long lines = 0, left_out = 0;
         char line[256];
 
-        (void)state;
         FILE *f = fdopen(dup(ends[0]), "r");
         for (int i = 0; i < 20000; i++) {
                 log_info("damaged again");
@@ -341,13 +326,12 @@ static void repeats_are_left_out_and_counted(void **state)
 }
 
 /* With a loop the rest comes without another message. */
-static void a_timer_writes_what_waits(void **state)
+TEST_WITH(a_timer_writes_what_waits, set_up, tear_down)
 {
         struct event_base *base = event_base_new();
         char tail[8192];
         size_t total = 0;
 
-        (void)state;
         log_attach(base);
         fill(1);
         for (int i = 0; i < 1000 && !(total && strstr(tail, "lines lost=")); i++) {
@@ -360,13 +344,12 @@ static void a_timer_writes_what_waits(void **state)
 }
 
 /* A file is emptied at its bound, and its lines go to the older one: also those that others wrote to it. */
-static void bounded_file(void **state)
+TEST_WITH(bounded_file, set_up, tear_down)
 {
         char path[] = "/tmp/log-XXXXXX", older[32], line[1024];
         struct stat now, before;
         int fd = mkstemp(path);
 
-        (void)state;
         assert_true(fd >= 0);
         assert_int_equal(fcntl(fd, F_SETFL, O_APPEND), 0);
         assert_int_equal(use(open("/dev/null", O_RDONLY), fd), 0);
@@ -389,13 +372,12 @@ static void bounded_file(void **state)
 }
 
 /* In a file each line begins with its time: nobody else adds one. */
-static void time_in_a_file(void **state)
+TEST_WITH(time_in_a_file, set_up, tear_down)
 {
         char path[] = "/tmp/log-XXXXXX", line[256] = "";
         int fd = mkstemp(path), ms = -1, end = 0;
         struct tm utc = { 0 };
 
-        (void)state;
         assert_true(fd >= 0);
         const time_t before = time(NULL);
         assert_int_equal(use(open("/dev/null", O_RDONLY), dup(fd)), 0);
@@ -411,25 +393,4 @@ static void time_in_a_file(void **state)
         assert_true(then >= before && then <= time(NULL) && ms >= 0);
         close(fd);
         unlink(path);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(levels, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(levels_by_room, set_up, tear_down),
-                cmocka_unit_test(levels_are_parsed),
-                cmocka_unit_test_setup_teardown(one_message_is_one_line, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_full_pipe_does_not_block, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(losses_are_counted, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(an_unread_terminal_does_not_block, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_socket_does_not_block, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(journald_gets_priorities, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(repeats_are_left_out_and_counted, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_timer_writes_what_waits, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(bounded_file, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(time_in_a_file, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections while few descriptors are left, or none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,13 +42,12 @@ static void refused(int listener)
 }
 
 /* Each is closed at once, also after a call when nobody waited: the spare descriptor is never lost. */
-static void test_a_full_table(void **state)
+TEST(test_a_full_table)
 {
         char directory[] = "/tmp/heapwatch-accept-XXXXXX", byte;
         struct rlimit all, none;
         int clients[3], fill[64], n = 0;
 
-        (void)state;
         if (under_valgrind())
                 skip();
         log_set_level(LOG_ERROR);
@@ -85,12 +80,11 @@ static void test_a_full_table(void **state)
 }
 
 /* Some are kept for files that are opened briefly. */
-static void test_a_table_that_is_nearly_full(void **state)
+TEST(test_a_table_that_is_nearly_full)
 {
         char directory[] = "/tmp/heapwatch-accept-XXXXXX", byte;
         struct rlimit all, few;
 
-        (void)state;
         log_set_level(LOG_ERROR);
         const int listener = listening(directory), client = unix_socket();
         const unsigned long before = descriptors_refused();
@@ -117,12 +111,4 @@ static void test_a_table_that_is_nearly_full(void **state)
         (void)close(listener);
         (void)unlink(address.sun_path);
         (void)rmdir(directory);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_a_full_table),
-                                            cmocka_unit_test(test_a_table_that_is_nearly_full) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

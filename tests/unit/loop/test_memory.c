@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The daemon's memory against its budget: the marks, their hysteresis, and that freed memory is returned. */
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/source/loop/memory.h"
 #include "daemon/source/procfs.h"
@@ -27,9 +23,8 @@ static enum memory_state at(uint64_t mib)
         return memory_now();
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-        (void)state;
         memory_set_budget(100 * MIB);
         assert_int_equal(at(79), MEMORY_PLENTY);
         assert_null(memory_words());
@@ -47,9 +42,8 @@ static void marks(void **state)
 }
 
 /* Half of what is used when it becomes tight, divided by the targets. */
-static void shares(void **state)
+TEST(shares)
 {
-        (void)state;
         memory_set_budget(100 * MIB);
         (void)at(50);
         assert_false(memory_closes(90 * MIB));
@@ -62,9 +56,8 @@ static void shares(void **state)
 }
 
 /* The fuller it is the sooner it is looked at again; a program's bytes become so much more. */
-static void looks(void **state)
+TEST(looks)
 {
-        (void)state;
         memory_set_budget(100 * MIB);
         (void)at(16);
         assert_false(memory_is_due(512 << 10));
@@ -81,9 +74,8 @@ static void looks(void **state)
         assert_false(memory_is_due(SIZE_MAX / 2));
 }
 
-static void without_a_budget(void **state)
+TEST(without_a_budget)
 {
-        (void)state;
         memory_set_budget(UNKNOWN_U64);
         assert_int_equal(at(1 << 20), MEMORY_PLENTY);
 }
@@ -95,13 +87,14 @@ struct mallinfo2 mallinfo2(void)
         return (struct mallinfo2){ 0 };
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
+
 /* Blocks that are freed below one that is not. */
-static void what_was_freed_goes_back(void **state)
+TEST(what_was_freed_goes_back)
 {
         static char *blocks[LIVES];
         uint64_t before, full;
 
-        (void)state;
         if (under_valgrind())
                 skip();
         before = procfs_own_rss();
@@ -136,13 +129,12 @@ static void free_all(void *blocks[LARGE])
 }
 
 /* However often such blocks were written and freed, new ones cost nothing until they are written. */
-static void large_blocks_cost_what_is_written(void **state)
+TEST(large_blocks_cost_what_is_written)
 {
         static void *large[LARGE];
         static void *above[3][LARGE];
         const uint64_t before = procfs_own_rss();
 
-        (void)state;
         if (under_valgrind())
                 skip();
         memory_begin();
@@ -159,18 +151,4 @@ static void large_blocks_cost_what_is_written(void **state)
                 free_all(above[round]);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(marks),
-                cmocka_unit_test(shares),
-                cmocka_unit_test(looks),
-                cmocka_unit_test(without_a_budget),
-#ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
-                cmocka_unit_test(what_was_freed_goes_back),
-                cmocka_unit_test(large_blocks_cost_what_is_written),
 #endif
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the daemon waits for at its end shares one time. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/source/loop/shutdown.h"
 #include "proto/base/time.h"
@@ -38,12 +34,11 @@ static pid_t start_child(int status)
         return pid;
 }
 
-static void test_what_ends_is_not_waited_for(void **state)
+TEST(test_what_ends_is_not_waited_for)
 {
         pthread_t thread;
         int status;
 
-        (void)state;
         assert_int_equal(pthread_create(&thread, NULL, end_at_once, NULL), 0);
         assert_true(shutdown_join(thread, STOP_CHECKPOINTS));
         assert_true(shutdown_reap(start_child(3), &status, STOP_SILENCES));
@@ -52,13 +47,12 @@ static void test_what_ends_is_not_waited_for(void **state)
         assert_int_equal(status, 0);
 }
 
-static void test_what_does_not_end_has_its_part_alone(void **state)
+TEST(test_what_does_not_end_has_its_part_alone)
 {
         const pid_t child = start_child(-1);
         pthread_t thread;
         int status;
 
-        (void)state;
         const uint64_t whole = shutdown_left_ns(STOP_SILENCES);
         assert_true(whole <= STOP_S * NS_PER_S);
         shutdown_begin();
@@ -73,14 +67,4 @@ static void test_what_does_not_end_has_its_part_alone(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(pthread_cancel(thread), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_what_ends_is_not_waited_for),
-                cmocka_unit_test(test_what_does_not_end_has_its_part_alone),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

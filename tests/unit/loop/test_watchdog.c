@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns of the loop: which work their time is attributed to, the longest by CPU time, waits, and unattributed work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/log.h"
 #include "daemon/source/loop/watchdog.h"
@@ -31,9 +27,8 @@ static void work_ms(uint64_t ms)
                 ;
 }
 
-static void the_inner_time_is_not_the_outer_one(void **state)
+TEST(the_inner_time_is_not_the_outer_one)
 {
-        (void)state;
         watchdog_begin(WATCHDOG_SOURCE);
         watchdog_of("api");
         work_ms(5);
@@ -57,12 +52,11 @@ static void the_inner_time_is_not_the_outer_one(void **state)
 }
 
 /* A turn that did not get the CPU is long in wall time, but not the longest. */
-static void waiting_is_not_work(void **state)
+TEST(waiting_is_not_work)
 {
         static const struct timespec pause = { .tv_nsec = 120 * 1000000 };
         struct watchdog_turn before = *watchdog_longest();
 
-        (void)state;
         watchdog_begin(WATCHDOG_REQUEST);
         (void)nanosleep(&pause, NULL);
         watchdog_end();
@@ -70,9 +64,8 @@ static void waiting_is_not_work(void **state)
         assert_true(watchdog_share(WATCHDOG_REQUEST)->longest_ns >= 120 * MS);
 }
 
-static void what_nobody_announced_is_found(void **state)
+TEST(what_nobody_announced_is_found)
 {
-        (void)state;
         watchdog_round();
         work_ms(60);
         watchdog_begin(WATCHDOG_SOURCE);
@@ -82,15 +75,4 @@ static void what_nobody_announced_is_found(void **state)
         assert_int_equal(watchdog_longest()->kind, WATCHDOG_HOUSEKEEPING);
         assert_true(watchdog_longest()->cpu_ns >= 60 * MS);
         assert_string_equal(watchdog_longest()->target, "");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_inner_time_is_not_the_outer_one),
-                cmocka_unit_test(waiting_is_not_work),
-                cmocka_unit_test(what_nobody_announced_is_found),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_metrics.c - bands that keep their places, histograms, limits, names. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <stdlib.h>
 
 #include "client/out/metrics/collect.h"
@@ -49,7 +47,7 @@ static void census(struct world *v, uint64_t number, uint64_t a, uint64_t b, uin
 }
 
 /* With room for one, b takes a's place when it is more than a quarter larger, not before. */
-static void a_band_keeps_its_place(void **state)
+TEST(a_band_keeps_its_place)
 {
         struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 1 });
         struct world *v = world_new(NULL);
@@ -59,7 +57,6 @@ static void a_band_keeps_its_place(void **state)
         } steps[] = { { 100, 90, false }, { 100, 120, false }, { 100, 125, false },
                       { 100, 126, true }, { 125, 101, true },  { 127, 101, false } };
 
-        (void)state;
         assert_int_equal(send_band(v, "t", 1, 1, "a"), 0);
         assert_int_equal(send_band(v, "t", 1, 2, "b"), 0);
         assert_int_equal(send_band(v, "t", 1, 3, "c"), 0);
@@ -80,14 +77,13 @@ static void a_band_keeps_its_place(void **state)
 }
 
 /* Ids belong to a run: the choice in the previous run does not count. */
-static void a_new_run_chooses_anew(void **state)
+TEST(a_new_run_chooses_anew)
 {
         struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 1 });
         struct world *v = world_new(NULL);
         uint32_t ids[] = { 1, 2 };
         uint64_t first[] = { 100, 10 }, second[] = { 100, 101 };
 
-        (void)state;
         assert_int_equal(send_census(v, "t", 1, 1, ids, first, 2), 0);
         free(sheet(m, v, false));
         assert_int_equal(send_census(v, "t", 2, 1, ids, second, 2), 0);
@@ -100,7 +96,7 @@ static void a_new_run_chooses_anew(void **state)
 }
 
 /* The largest, as many as there is room for, in any order of the input. */
-static void the_largest_are_chosen(void **state)
+TEST(the_largest_are_chosen)
 {
         enum { N = 400, ROOM = 50 };
         struct metric_scope s = { .bands = ROOM };
@@ -109,7 +105,6 @@ static void the_largest_are_chosen(void **state)
         uint64_t bytes[N], sum = 0;
         struct bands_shown shown;
 
-        (void)state;
         for (uint32_t i = 0; i < N; i++) {
                 ids[i] = i + 1;
                 bytes[i] = 1 + (uint64_t)i * 7919 % N; /* 1 to N, mixed */
@@ -153,7 +148,7 @@ static void a_native_one_counts_the_same(const Hw__Generation *g, const uint64_t
 }
 
 /* Against a count of the values: too small at most by those within 1/32 of the bound, never too large. */
-static void a_histogram_counts_pauses(void **state)
+TEST(a_histogram_counts_pauses)
 {
         enum { CELLS = SKETCH_CELLS(5, 42) };
         static uint64_t counts[CELLS], values[20000];
@@ -163,7 +158,6 @@ static void a_histogram_counts_pauses(void **state)
         double got[HISTOGRAM_BOUNDS];
         uint64_t x = 1;
 
-        (void)state;
         for (size_t i = 0; i < 20000; i++) {
                 x = x * 6364136223846793005u + 1442695040888963407u;
                 values[i] = (x >> 33) >> (x >> 59); /* of all sizes up to 2 s */
@@ -192,14 +186,13 @@ static void a_histogram_counts_pauses(void **state)
 }
 
 /* A cell that no value has, as in a broken message. */
-static void cells_beyond_the_last_are_the_last(void **state)
+TEST(cells_beyond_the_last_are_the_last)
 {
         Hw__Generation g = HW__GENERATION__INIT;
         double got[HISTOGRAM_BOUNDS];
         uint32_t cells[] = { UINT32_MAX };
         uint64_t counts[] = { 3, 4 };
 
-        (void)state;
         g.bucket = cells;
         g.bucket_count = counts;
         g.n_bucket = 1;
@@ -220,14 +213,13 @@ static void cells_beyond_the_last_are_the_last(void **state)
 
 /* ------------------------------------------------------------------ limits */
 
-static void samples_of_a_target_are_bounded(void **state)
+TEST(samples_of_a_target_are_bounded)
 {
         struct metrics *m = metrics_new(&(struct metrics_options){ .series = 20 });
         struct world *v = world_new(NULL);
         uint32_t ids[30];
         uint64_t bytes[30];
 
-        (void)state;
         for (uint32_t i = 0; i < 30; i++) {
                 ids[i] = i + 1;
                 bytes[i] = 100 - i;
@@ -249,11 +241,10 @@ static void samples_of_a_target_are_bounded(void **state)
 
 /* ------------------------------------------------------------------- names */
 
-static void rows_are_whole(void **state)
+TEST(rows_are_whole)
 {
         const struct metric *const lists[] = { metrics_of_target, metrics_of_daemon, metrics_of_sink };
 
-        (void)state;
         for (size_t l = 0; l < 3; l++)
                 for (const struct metric *m = lists[l]; m->name; m++) {
                         assert_int_equal(!!m->fact + !!m->value + !!m->put, 1);
@@ -263,9 +254,8 @@ static void rows_are_whole(void **state)
 }
 
 /* Each fact is one metric, unless it is hidden; so a number is added by its row in facts.def alone. */
-static void every_fact_is_a_metric(void **state)
+TEST(every_fact_is_a_metric)
 {
-        (void)state;
         for (int id = FACT_NONE + 1; id < FACTS; id++) {
                 size_t found = 0;
 
@@ -276,30 +266,12 @@ static void every_fact_is_a_metric(void **state)
         }
 }
 
-static void openmetrics_is_asked_for(void **state)
+TEST(openmetrics_is_asked_for)
 {
-        (void)state;
         assert_false(metrics_wants_open(NULL));
         assert_false(metrics_wants_open("text/plain;version=0.0.4"));
         assert_true(metrics_wants_open("application/openmetrics-text"));
         assert_true(metrics_wants_open("application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"));
         assert_true(metrics_wants_open("text/plain, application/openmetrics-text; version=\"1.0.0\""));
         assert_false(metrics_wants_open("application/openmetrics-text; version=0.0.1,text/plain"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_band_keeps_its_place),
-                cmocka_unit_test(a_new_run_chooses_anew),
-                cmocka_unit_test(the_largest_are_chosen),
-                cmocka_unit_test(a_histogram_counts_pauses),
-                cmocka_unit_test(cells_beyond_the_last_are_the_last),
-                cmocka_unit_test(samples_of_a_target_are_bounded),
-                cmocka_unit_test(rows_are_whole),
-                cmocka_unit_test(every_fact_is_a_metric),
-                cmocka_unit_test(openmetrics_is_asked_for),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

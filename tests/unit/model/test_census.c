@@ -7,6 +7,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/outside_census.h"
 #include "tests/unit/model/events.h"
+#include "tests/unit/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,9 +62,8 @@ static struct cell point(const struct band *b, uint32_t i)
         return p;
 }
 
-static void test_rows_and_bands(void **unused)
+TEST_WITH(test_rows_and_bands, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         row("orphan", 5); /* of a sample that began before the log */
         begin(10);
@@ -120,12 +120,11 @@ static void census_numbered(uint64_t time_ns, uint64_t number, uint64_t threads)
 }
 
 /* The number of an estimated census has its spread, in whole millionths, none of which are lost upwards. */
-static void test_an_estimated_census(void **unused)
+TEST_WITH(test_an_estimated_census, open_feed, close_feed)
 {
         static const double spreads[] = { 1e-6, 0.0306, 1.5, 1e9 };
         const struct census_history *h = model_census_history(f.m);
 
-        (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         for (uint64_t i = 0; i < ARRAY_SIZE(spreads); i++) {
                 census_numbered((2 * i + 1) * SECOND, outside_census_number(spreads[i]), 0);
@@ -148,11 +147,10 @@ static void test_an_estimated_census(void **unused)
 }
 
 /* One that was read from outside costs no pause, also where its time is within a collection's. */
-static void test_a_census_from_outside_costs_no_pause(void **unused)
+TEST_WITH(test_a_census_from_outside_costs_no_pause, open_feed, close_feed)
 {
         static const uint64_t numbers[] = { OUTSIDE_CENSUS, 0 };
 
-        (void)unused;
         ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         for (uint64_t i = 0; i < 2; i++) {
@@ -177,9 +175,8 @@ static void collect(uint64_t from, uint64_t to)
 }
 
 /* A collection for heapwatch's own census is none of the program's, whichever of their events come first. */
-static void test_what_watching_costs_is_kept_apart(void **unused)
+TEST_WITH(test_what_watching_costs_is_kept_apart, open_feed, close_feed)
 {
-        (void)unused;
         for (uint64_t period = 0; period <= 1; period++)
                 for (int late = 0; late <= 1; late++) {
                         feed_close(&f);
@@ -217,9 +214,8 @@ static void test_what_watching_costs_is_kept_apart(void **unused)
 }
 
 /* How many threads a band has comes before its row, and is of that row alone. */
-static void test_threads_of_a_band(void **unused)
+TEST_WITH(test_threads_of_a_band, open_feed, close_feed)
 {
-        (void)unused;
         ev(&f, HW_OUTSIDE_THREADS, NONE, 1, "48", U(0), U(99));
         assert_true(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS] == 99);
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
@@ -251,7 +247,7 @@ static void put_message(const char *text)
 }
 
 /* In a program's own log messages tell threads, whose bytes are in other bands: no band has them twice. */
-static void test_threads_beside_bands(void **unused)
+TEST_WITH(test_threads_beside_bands, open_feed, close_feed)
 {
         static const char *const others[] = { "",
                                               "x",
@@ -267,7 +263,6 @@ static void test_threads_beside_bands(void **unused)
         const uint64_t notes = notes_total(model_notes(f.m));
         char text[64];
 
-        (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         put_message(OUTSIDE_SAYS_THREADS "40 39000 threads of no census");
         begin(SECOND); /* the program's own */
@@ -300,13 +295,12 @@ static void test_threads_beside_bands(void **unused)
 }
 
 /* How many closures bands have is known where one message tells all of them. */
-static void test_closures_of_bands(void **unused)
+TEST_WITH(test_closures_of_bands, open_feed, close_feed)
 {
         static const char *const others[] = { "",       "12",    "12 ",
                                               "12 3 4", "12 x",  "12  3",
                                               "x",      "-12 3", "12 18446744073709551616" };
 
-        (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         put_message(OUTSIDE_SAYS_CLOSURES "12"); /* of no census */
         for (unsigned i = 0; i < ARRAY_SIZE(others) + 3; i++) {
@@ -330,7 +324,7 @@ static void test_closures_of_bands(void **unused)
 }
 
 /* What most of a band is: of one that the census has, and no more than all of it. */
-static void test_contents_of_bands(void **unused)
+TEST_WITH(test_contents_of_bands, open_feed, close_feed)
 {
         static const char *const others[] = { "",          "0",           "0 ",         "0 300",
                                               "0 300 ",    "x 3 [Int]",   "0 x [Int]",  "0  3 [Int]",
@@ -338,7 +332,6 @@ static void test_contents_of_bands(void **unused)
         const uint64_t notes = notes_total(model_notes(f.m));
         char text[512];
 
-        (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         put_message(OUTSIDE_SAYS_CONTENTS "0 3 [Int]"); /* of no census */
         begin(SECOND);
@@ -368,9 +361,8 @@ static void test_contents_of_bands(void **unused)
         assert_int_equal(model_census(f.m)->n_contents, OUTSIDE_CONTENTS_MOST);
 }
 
-static void test_unfinished(void **unused)
+TEST_WITH(test_unfinished, open_feed, close_feed)
 {
-        (void)unused;
         begin(10);
         row("a", 5);
         end(11);
@@ -399,9 +391,8 @@ static void test_unfinished(void **unused)
 }
 
 /* Before 8.10 a sample ends where the next begins, or with the log. */
-static void test_without_end_events(void **unused)
+TEST_WITH(test_without_end_events, open_feed, close_feed)
 {
-        (void)unused;
         ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), "GHC-8.6.5 rts_p");
         begin(10);
         row("a", 5);
@@ -417,9 +408,8 @@ static void test_without_end_events(void **unused)
         assert_true(f.census.unfinished);
 }
 
-static void test_biography(void **unused)
+TEST_WITH(test_biography, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_BIOGRAPHY);
         for (uint64_t i = 1; i <= 3; i++) {
                 ev(&f, HW_HEAP_BIO_PROF_SAMPLE_BEGIN, NONE, 100 * SECOND, "88", U(7), i * SECOND);
@@ -437,9 +427,8 @@ static void centre(uint32_t id, const char *label, const char *module)
         ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 1, "4zzz1", U(id), label, module, "a.hs:1:2-3", U(id == 3));
 }
 
-static void test_stacks(void **unused)
+TEST_WITH(test_stacks, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_COST_CENTRE_STACK);
         centre(1, "inner", "Main");
         centre(2, "outer", "Lib");
@@ -473,11 +462,10 @@ static void test_stacks(void **unused)
         assert_int_equal(bands_cost_centres_left_out(model_bands(f.m)), 0);
 }
 
-static void test_a_deep_stack_is_cut(void **unused)
+TEST_WITH(test_a_deep_stack_is_cut, open_feed, close_feed)
 {
         uint8_t payload[10 + 255 * 4] = { 0 };
 
-        (void)unused;
         begin(1);
         payload[8] = 1;
         payload[9] = 255;
@@ -496,9 +484,8 @@ static void ipe(uint64_t key, const char *name)
         ev(&f, HW_IPE, NONE, 1, "8zzzzzz", key, name, "21", "T", "bind", "Main", "a.hs:1:2");
 }
 
-static void test_info_tables(void **unused)
+TEST_WITH(test_info_tables, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_INFO_TABLE);
         ipe(0x4ab3c8, "Main_Leak_con_info");
         begin(10);
@@ -547,12 +534,11 @@ static void test_info_tables(void **unused)
 }
 
 /* More of them than are prefetched at once, each with a table, in two orders. */
-static void test_many_info_tables(void **unused)
+TEST_WITH(test_many_info_tables, open_feed, close_feed)
 {
         enum { MANY = 3000 };
         char label[32];
 
-        (void)unused;
         profile_begin(BREAKDOWN_INFO_TABLE);
         for (uint32_t i = 0; i < MANY; i++)
                 if (i % 3)
@@ -576,9 +562,8 @@ static void test_many_info_tables(void **unused)
 }
 
 /* First seen in a census that never ends: without a sample, until one that ends. */
-static void test_band_of_an_unfinished_census(void **unused)
+TEST_WITH(test_band_of_an_unfinished_census, open_feed, close_feed)
 {
-        (void)unused;
         begin(10);
         row("a", 1);
         end(10);
@@ -599,7 +584,7 @@ static void test_band_of_an_unfinished_census(void **unused)
 }
 
 /* GHC 9.4.3 wrote the address of the code behind the table; the releases around it did not. */
-static void test_info_tables_of_943(void **unused)
+TEST_WITH(test_info_tables_of_943, open_feed, close_feed)
 {
         static const struct {
                 const char *rts;
@@ -609,7 +594,6 @@ static void test_info_tables_of_943(void **unused)
                       { "GHC-9.4.2 rts_v", 0 },
                       { "GHC-9.4.4 rts_v", 0 } };
 
-        (void)unused;
         for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 model_begin_run(f.m, i + 1);
                 ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), cases[i].rts);
@@ -626,9 +610,8 @@ static void test_info_tables_of_943(void **unused)
         }
 }
 
-static void test_texts_that_are_cut_short(void **unused)
+TEST_WITH(test_texts_that_are_cut_short, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_INFO_TABLE);
         ev(&f, HW_IPE, NONE, 1, "8zt", U(5), "name", "no NUL behind"); /* four texts are missing */
         begin(10);
@@ -654,9 +637,8 @@ static void many(uint32_t from, uint32_t to)
 }
 
 /* Out of memory. */
-static void test_closed_to_new_bands(void **unused)
+TEST_WITH(test_closed_to_new_bands, open_feed, close_feed)
 {
-        (void)unused;
         begin(10);
         many(0, 3);
         end(11);
@@ -679,9 +661,8 @@ static void test_closed_to_new_bands(void **unused)
         assert_int_equal(bands_count(model_bands(f.m)), 5);
 }
 
-static void test_too_many_bands(void **unused)
+TEST_WITH(test_too_many_bands, open_feed, close_feed)
 {
-        (void)unused;
         begin(10);
         many(0, LIMIT_BANDS);
         row("one more", 7);
@@ -700,9 +681,8 @@ static void test_too_many_bands(void **unused)
 }
 
 /* 10,000 bands and 100,000 info tables in 40 MB. */
-static void test_memory_of_a_large_program(void **unused)
+TEST_WITH(test_memory_of_a_large_program, open_feed, close_feed)
 {
-        (void)unused;
         profile_begin(BREAKDOWN_INFO_TABLE);
         for (uint32_t i = 0; i < 100000; i++) {
                 char name[64], label[64], source[96];
@@ -725,9 +705,8 @@ static void test_memory_of_a_large_program(void **unused)
         assert_in_range(model_held_bytes(f.m), 10 << 20, 40000000);
 }
 
-static void test_sums_do_not_wrap(void **unused)
+TEST_WITH(test_sums_do_not_wrap, open_feed, close_feed)
 {
-        (void)unused;
         begin(10);
         row("a", UINT64_MAX - 1);
         row("a", 5);
@@ -737,12 +716,11 @@ static void test_sums_do_not_wrap(void **unused)
 }
 
 /* A band's history against all its samples, with times that jump. */
-static void test_history_of_a_band(void **unused)
+TEST_WITH(test_history_of_a_band, open_feed, close_feed)
 {
         static uint64_t times[600], values[600];
         uint64_t x = 5, t = 100 * SECOND;
 
-        (void)unused;
         for (unsigned i = 0; i < 600; i++) {
                 x = x * UINT64_C(6364136223846793005) + 12345;
                 uint64_t r = x >> 33;
@@ -795,7 +773,7 @@ static double held(const struct band *b, uint64_t time_ns)
 }
 
 /* At the last census of each of the total's cells, bands and total are those of that census, exactly. */
-static void test_bands_and_total_are_of_one_census(void **unused)
+TEST_WITH(test_bands_and_total_are_of_one_census, open_feed, close_feed)
 {
         enum { CENSUSES = 900, BANDS = 5 };
         static const char *const names[BANDS] = { "a", "b", "c", "d", "e" };
@@ -803,7 +781,6 @@ static void test_bands_and_total_are_of_one_census(void **unused)
         uint64_t x = 77, t = 0, start_ns;
         unsigned checked = 0;
 
-        (void)unused;
         for (unsigned i = 0; i < CENSUSES; i++) {
                 double total = 0;
 
@@ -849,11 +826,10 @@ static void test_bands_and_total_are_of_one_census(void **unused)
         assert_true(checked > 1000);
 }
 
-static void test_history_of_hostile_times(void **unused)
+TEST_WITH(test_history_of_hostile_times, open_feed, close_feed)
 {
         static const uint64_t times[] = { 5, UINT64_MAX, 0, UINT64_MAX / 2, 7 };
 
-        (void)unused;
         for (unsigned i = 0; i < 5; i++) {
                 begin(times[i]);
                 row("x", 1);
@@ -875,12 +851,11 @@ static uint64_t samples_kept(const struct band *b)
 }
 
 /* Beyond the first bands small ones have fewer points, until they are large; no sample is lost by that. */
-static void test_small_bands_have_few_points(void **unused)
+TEST_WITH(test_small_bands_have_few_points, open_feed, close_feed)
 {
         enum { CENSUSES = 300, BANDS = 100, GROWS = 60, FROM = 200 };
         char name[16];
 
-        (void)unused;
         for (unsigned i = 0; i < CENSUSES; i++) {
                 begin(i * SECOND);
                 for (unsigned b = 0; b < BANDS; b++) {
@@ -900,13 +875,12 @@ static void test_small_bands_have_few_points(void **unused)
 }
 
 /* Points of small bands are small: sizes below BAND_WHOLE_BYTES are kept exactly, whatever becomes of the count. */
-static void test_thin_points(void **unused)
+TEST_WITH(test_thin_points, open_feed, close_feed)
 {
         struct band_point_thin a = { .mean = 1000, .min = 0, .max = 65535, .last = 7, .count = UINT16_MAX };
         struct band_point_thin b = { .mean = 3000, .min = 1, .max = 9, .last = 65535, .count = UINT16_MAX },
                                none = { 0 };
 
-        (void)unused;
         assert_true(sizeof(a) == 12);
         assert_true(band_point_thin_is_empty(&none) && !band_point_thin_is_empty(&a));
         band_point_thin_merge(&none, &a);
@@ -926,12 +900,11 @@ static bool about(double a, double b, double scale)
 }
 
 /* Against a cell that takes the same samples one by one; some come late, in some censuses there is no row. */
-static void test_total(void **unused)
+TEST_WITH(test_total, open_feed, close_feed)
 {
         struct trend_cell naive = { .cell.n = 0 };
         uint64_t x = 7, t = 30 * UINT64_C(86400) * SECOND;
 
-        (void)unused;
         for (unsigned i = 0; i < 2000; i++) {
                 x = x * UINT64_C(6364136223846793005) + 12345;
                 uint64_t r = x >> 33, bytes = (UINT64_C(1) << 40) + r % 100000;
@@ -957,14 +930,13 @@ static void test_total(void **unused)
 }
 
 /* The next row is usually that of the previous census: a label that only begins like it is another band. */
-static void test_expected_rows(void **unused)
+TEST_WITH(test_expected_rows, open_feed, close_feed)
 {
         static const char *const labels[][3] = {
                 { "FUN", "FUNX", "FU" }, { "FUN", "FU", "FUNX" }, { "FUNX", "FUNX", "FUN" }, { "FUN", "FUNX", "FU" }
         };
         static const uint64_t bytes[][3] = { { 1, 2, 4 }, { 1, 4, 2 }, { 4, 3, 0 }, { 1, 2, 4 } }; /* FUN, FUNX, FU */
 
-        (void)unused;
         for (unsigned i = 0; i < 4; i++) {
                 begin(10 + i);
                 for (unsigned k = 0; k < 3; k++)
@@ -974,41 +946,4 @@ static void test_expected_rows(void **unused)
                         assert_int_equal(band(id)->bytes, bytes[i][id - 1]);
         }
         assert_int_equal(bands_count(model_bands(f.m)), 3);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
-        const struct CMUnitTest tests[] = {
-                TEST(rows_and_bands),
-                TEST(a_census_from_outside_costs_no_pause),
-                TEST(what_watching_costs_is_kept_apart),
-                TEST(an_estimated_census),
-                TEST(threads_of_a_band),
-                TEST(threads_beside_bands),
-                TEST(closures_of_bands),
-                TEST(contents_of_bands),
-                TEST(unfinished),
-                TEST(without_end_events),
-                TEST(biography),
-                TEST(stacks),
-                TEST(a_deep_stack_is_cut),
-                TEST(info_tables),
-                TEST(many_info_tables),
-                TEST(band_of_an_unfinished_census),
-                TEST(info_tables_of_943),
-                TEST(texts_that_are_cut_short),
-                TEST(too_many_bands),
-                TEST(closed_to_new_bands),
-                TEST(memory_of_a_large_program),
-                TEST(sums_do_not_wrap),
-                TEST(history_of_a_band),
-                TEST(bands_and_total_are_of_one_census),
-                TEST(small_bands_have_few_points),
-                TEST(thin_points),
-                TEST(history_of_hostile_times),
-                TEST(total),
-                TEST(expected_rows),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

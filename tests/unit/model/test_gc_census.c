@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_gc_census.c - which collections were made for the heap profile, whatever the order of their events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/gc_private.h"
 #include "proto/base/process.h"
@@ -19,11 +16,10 @@ static uint64_t census(struct gc_censuses *c, uint64_t time_ns)
         return of.to_ns - of.from_ns;
 }
 
-static void either_may_come_first(void **state)
+TEST(either_may_come_first)
 {
         struct gc_censuses c;
 
-        (void)state;
         gc_censuses_clear(&c);
         assert_false(gc_censuses_collection(&c, 10, 30));
         assert_int_equal(census(&c, 20), 20); /* the collection came first */
@@ -35,11 +31,10 @@ static void either_may_come_first(void **state)
         assert_int_equal(census(&c, 60), 10); /* bounds belong to it */
 }
 
-static void the_oldest_are_forgotten(void **state)
+TEST(the_oldest_are_forgotten)
 {
         struct gc_censuses c;
 
-        (void)state;
         gc_censuses_clear(&c);
         for (uint64_t i = 0; i <= GC_CENSUSES; i++)
                 assert_false(gc_censuses_collection(&c, 100 * i, 100 * i + 10));
@@ -49,12 +44,11 @@ static void the_oldest_are_forgotten(void **state)
 }
 
 /* Their time is known by the second for half a minute, by ten seconds for five, whatever the order of events. */
-static void how_long_they_took(void **state)
+TEST(how_long_they_took)
 {
         const uint64_t s = 1000000000;
         struct gc_censuses c;
 
-        (void)state;
         gc_censuses_clear(&c);
         for (uint64_t i = 0; i < 40; i++) {
                 (void)gc_censuses_collection(&c, i * s + 100, i * s + 150);
@@ -74,13 +68,4 @@ static void how_long_they_took(void **state)
         }
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 100 * s, 400 * s }), 300 * 50);
         assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 400 * s }), 320 * 50);
-}
-
-int main(void)
-{
-        static const struct CMUnitTest tests[] = { cmocka_unit_test(either_may_come_first),
-                                                   cmocka_unit_test(the_oldest_are_forgotten),
-                                                   cmocka_unit_test(how_long_they_took) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/model/heap_private.h"
+#include "tests/unit/test.h"
 
 /* More than any handler reads beyond what every release has. */
 enum { LONGER = 64 };
@@ -15,7 +16,7 @@ enum { LONGER = 64 };
  * Events whose payload ends where a page begins that cannot be read: as long as hw_event_info says that a kind is at
  * least, or empty where it says nothing, and longer. A handler that reads more gets SIGSEGV; `id` is the kind.
  */
-static void test_no_byte_beyond_the_payload_is_read(void **unused)
+TEST(test_no_byte_beyond_the_payload_is_read)
 {
         static const int fills[] = { 0, 1, 0xff };
         const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -23,7 +24,6 @@ static void test_no_byte_beyond_the_payload_is_read(void **unused)
         uint8_t *const end = pages + page;
         static struct feed f;
 
-        (void)unused;
         assert_true(pages != MAP_FAILED);
         assert_int_equal(mprotect(end, page, PROT_NONE), 0);
         feed_open(&f);
@@ -41,12 +41,11 @@ static void test_no_byte_beyond_the_payload_is_read(void **unused)
         munmap(pages, 2 * page);
 }
 
-static void test_newest_value_and_sum_of_a_fact(void **unused)
+TEST(test_newest_value_and_sum_of_a_fact)
 {
         static struct feed f;
         const double *fact;
 
-        (void)unused;
         feed_open(&f);
         fact = &model_heap(f.m)->facts[CARRIED_LIVE_SUM];
         assert_true(isnan(*fact));
@@ -65,13 +64,4 @@ static void test_newest_value_and_sum_of_a_fact(void **unused)
         model_add_fact(f.m, CARRIED_LIVE_SUM, 3);
         assert_true(*fact == 3);
         feed_close(&f);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_no_byte_beyond_the_payload_is_read),
-                cmocka_unit_test(test_newest_value_and_sum_of_a_fact),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

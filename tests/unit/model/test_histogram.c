@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The histogram against a sorted list of the same values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/gc.h"
 
@@ -16,13 +12,12 @@ static int by_value(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void test_quantiles_are_within_a_32nd(void **unused)
+TEST(test_quantiles_are_within_a_32nd)
 {
         static uint64_t values[5000];
         static struct histogram h;
         uint64_t x = 42;
 
-        (void)unused;
         assert_int_equal(histogram_quantile(&h, 0.5), 0);
         for (size_t n = 1; n <= 5000; n++) {
                 x = x * UINT64_C(6364136223846793005) + 1;
@@ -54,11 +49,10 @@ static void test_quantiles_are_within_a_32nd(void **unused)
 }
 
 /* Without memory for a cell the count and the maximum are true, and quantiles are not known. */
-static void test_what_is_lost_is_not_known(void **unused)
+TEST(test_what_is_lost_is_not_known)
 {
         struct histogram h = { 0 };
 
-        (void)unused;
         histogram_add(&h, 1000);
         assert_true(histogram_is_known(&h));
         h.cells.lost = true; /* as sketch_add leaves it */
@@ -66,13 +60,4 @@ static void test_what_is_lost_is_not_known(void **unused)
         assert_true(h.count == 2 && h.max == 7000 && !histogram_is_known(&h));
         assert_int_equal(histogram_quantile(&h, 1), 0);
         histogram_done(&h);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_quantiles_are_within_a_32nd),
-                cmocka_unit_test(test_what_is_lost_is_not_known),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

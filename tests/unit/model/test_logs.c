@@ -6,15 +6,11 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
@@ -306,12 +302,11 @@ static unsigned one_run(const char *run)
         return had;
 }
 
-static void test_every_log(void **unused)
+TEST(test_every_log)
 {
         unsigned count[4] = { 0 };
         DIR *dir = opendir(LOGS);
 
-        (void)unused;
         assert_non_null(dir);
         for (struct dirent *d = readdir(dir); d; d = readdir(dir)) {
                 char path[512];
@@ -333,12 +328,4 @@ static void test_every_log(void **unused)
                 free(censuses[i].rows);
                 free(samples[i].rows);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_log),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
  */
 #include "tests/unit/model/small_log.h"
 #include "tests/unit/base/short_memory.h"
+#include "tests/unit/test.h"
 
 static struct feed f;
 
@@ -67,11 +68,10 @@ static void check(void)
         assert_int_equal(model_late_samples(f.m), 0);
 }
 
-static void test_every_allocation_fails_once(void **unused)
+TEST(test_every_allocation_fails_once)
 {
         unsigned long n = tell(0, false);
 
-        (void)unused;
         assert_true(n > 60);
         check();
         model_destroy(&f.m);
@@ -109,11 +109,10 @@ static unsigned long feed_samples(unsigned long fail, bool after)
 }
 
 /* A part that found no memory is not there when the last one comes, so that is a sample by itself: none is lost. */
-static void test_samples_without_memory(void **unused)
+TEST(test_samples_without_memory)
 {
         unsigned long n = feed_samples(0, false);
 
-        (void)unused;
         assert_true(n > 20);
         assert_int_equal(profile_ticks(model_profile(f.m)), 40);
         assert_int_equal(profile_left_out(model_profile(f.m)), 0);
@@ -132,13 +131,4 @@ static void test_samples_without_memory(void **unused)
                         model_destroy(&f.m);
                 }
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_allocation_fails_once),
-                cmocka_unit_test(test_samples_without_memory),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "daemon/model/sizing.h"
 #include "proto/base/limits.h"
 #include "proto/eventlog/limits.h"
+#include "tests/unit/test.h"
 
 static struct series_view view;
 
@@ -46,13 +47,12 @@ static void identifier(const char *text)
         ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), text);
 }
 
-static void test_unknown_is_not_zero(void **unused)
+TEST_WITH(test_unknown_is_not_zero, open_feed, close_feed)
 {
         const struct heap *h = model_heap(f.m);
         const struct gc *gc = model_gc(f.m);
         const struct run *run = model_run(f.m);
 
-        (void)unused;
         assert_true(h->live_bytes == UNKNOWN_U64 && h->heap_size_bytes == UNKNOWN_U64);
         assert_true(h->allocated_bytes == UNKNOWN_U64 && h->megablocks_held == UNKNOWN_U64);
         assert_true(h->process.rss_bytes == UNKNOWN_U64 && h->process.wall_ns == UNKNOWN_U64);
@@ -68,11 +68,10 @@ static void test_unknown_is_not_zero(void **unused)
         assert_int_equal(notes_oldest(model_notes(f.m)), 0);
 }
 
-static void test_identity(void **unused)
+TEST_WITH(test_identity, open_feed, close_feed)
 {
         const struct run *run = model_run(f.m);
 
-        (void)unused;
         assert_true(model_collect_changes(f.m) & MODEL_RUN);
         assert_int_equal(model_collect_changes(f.m), 0);
         identifier("GHC-9.11.20240805 rts_thr_p");
@@ -106,11 +105,10 @@ static void test_identity(void **unused)
         assert_null(run->program);
 }
 
-static void test_options(void **unused)
+TEST_WITH(test_options, open_feed, close_feed)
 {
         const struct run *run = model_run(f.m);
 
-        (void)unused;
         ARGS("/opt/bin/api", "-hc", "+RTS", "-hd", "-l", "-hmFoo", "-RTS", "-hy", "", "--RTS", "+RTS", "-hr");
         assert_string_equal(run->program, "api");
         assert_int_equal(run->n_args, 12);
@@ -137,9 +135,8 @@ static void block(uint16_t cap, uint64_t begin, uint64_t end, uint32_t size)
         ev(&f, HW_BLOCK_MARKER, cap, begin, "482", U(size), U(end), U(cap));
 }
 
-static void test_clock(void **unused)
+TEST_WITH(test_clock, open_feed, close_feed)
 {
-        (void)unused;
         block(NONE, 100, 2000, 24);
         block(0, 100, 1500, 24);
         assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* the first block of a capability may still lack events */
@@ -163,9 +160,8 @@ static void test_clock(void **unused)
         assert_int_equal(model_watermark_ns(f.m), model_time_ns(f.m));
 }
 
-static void test_a_log_without_capabilities(void **unused)
+TEST_WITH(test_a_log_without_capabilities, open_feed, close_feed)
 {
-        (void)unused;
         block(NONE, 100, 2000, 24);
         block(NONE, 2000, 3000, 24);
         assert_true(model_watermark_ns(f.m) == UNKNOWN_U64); /* capabilities may still come */
@@ -174,9 +170,8 @@ static void test_a_log_without_capabilities(void **unused)
         assert_int_equal(model_watermark_ns(f.m), 3000);
 }
 
-static void test_times_outside_their_block(void **unused)
+TEST_WITH(test_times_outside_their_block, open_feed, close_feed)
 {
-        (void)unused;
         block(0, 1000, 2000, 24 + 10 * 24);
         ev(&f, HW_HEAP_LIVE, 0, UINT64_MAX / 2, "48", U(0), U(10));
         assert_int_equal(model_time_anomalies(f.m), 1);
@@ -204,11 +199,10 @@ static void stats(uint16_t cap, uint64_t t, unsigned gen, uint64_t copied, uint6
            U(copied), U(copied / 4));
 }
 
-static void test_collections(void **unused)
+TEST_WITH(test_collections, open_feed, close_feed)
 {
         const struct gc *gc = model_gc(f.m);
 
-        (void)unused;
         ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
         ev(&f, HW_REQUEST_PAR_GC, 1, 1000, "");
         ev(&f, HW_GC_START, 1, 1100, "");
@@ -254,11 +248,10 @@ static void test_collections(void **unused)
         assert_int_equal(f.newest_sample[SERIES_SLOP], 30);
 }
 
-static void test_collections_without_their_pair(void **unused)
+TEST_WITH(test_collections_without_their_pair, open_feed, close_feed)
 {
         const struct gc *gc = model_gc(f.m);
 
-        (void)unused;
         stats(0, 50, 0, 5, 5, 1); /* the log began inside a collection */
         ev(&f, HW_GC_END, 0, 60, "");
         assert_int_equal(gc->collections, 1);
@@ -286,13 +279,12 @@ static void test_collections_without_their_pair(void **unused)
 }
 
 /* The newest pauses, oldest first, whatever the order in which capabilities bring them. */
-static void test_last_pauses(void **unused)
+TEST_WITH(test_last_pauses, open_feed, close_feed)
 {
         static const uint64_t ends[] = { 300, 100, 700, 200, 900, 500, 50, 800, 600 },
                               last[] = { 500, 600, 700, 800, 900 };
         const struct gc *gc = model_gc(f.m);
 
-        (void)unused;
         ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
         for (uint16_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
                 ev(&f, HW_GC_START, i, ends[i] - 10 - i, "");
@@ -307,11 +299,10 @@ static void test_last_pauses(void **unused)
         assert_true(gc->last[3].major && gc->last[3].generation == 1);
 }
 
-static void test_shares(void **unused)
+TEST_WITH(test_shares, open_feed, close_feed)
 {
         const struct gc *gc = model_gc(f.m);
 
-        (void)unused;
         ev(&f, HW_CREATE_THREAD, 0, 0, "4", U(1));
         for (uint64_t s = 0; s < 40; s++) { /* 100 ms a second, then 300 ms */
                 ev(&f, HW_GC_START, 0, s * SECOND + SECOND / 2, "");
@@ -328,11 +319,10 @@ static void test_shares(void **unused)
         assert_true(gc->share_run > 0.099 && gc->share_run < 0.101);
 }
 
-static void test_heap(void **unused)
+TEST_WITH(test_heap, open_feed, close_feed)
 {
         const struct heap *h = model_heap(f.m);
 
-        (void)unused;
         ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 4, "48", U(0), U(250000));
         model_collect_changes(f.m);
         assert_true(h->allocation_rate_bps < 0); /* one point has no slope */
@@ -374,12 +364,11 @@ static void test_heap(void **unused)
 }
 
 /* Of a program that is watched from outside: sums by the runtime's own counters, and no single collection. */
-static void test_counted_from_outside(void **unused)
+TEST_WITH(test_counted_from_outside, open_feed, close_feed)
 {
         const struct gc *gc = model_gc(f.m);
         const struct heap *h = model_heap(f.m);
 
-        (void)unused;
         ev(&f, HW_OUTSIDE_GENERATION, NONE, 40 * SECOND, "42288", U(0), U(0), U(3), U(500), U(20));
         ev(&f, HW_OUTSIDE_GENERATION, NONE, 40 * SECOND, "42288", U(0), U(2), U(3), U(7), UNKNOWN_U64);
         ev(&f, HW_OUTSIDE_COLLECTIONS, NONE, 40 * SECOND, "488", U(0), U(4096), UNKNOWN_U64);
@@ -413,9 +402,8 @@ static void test_counted_from_outside(void **unused)
         assert_true(gc->collections == 907 && f.n_collections == 0);
 }
 
-static void test_no_counts_in_a_log_of_the_runtime(void **unused)
+TEST_WITH(test_no_counts_in_a_log_of_the_runtime, open_feed, close_feed)
 {
-        (void)unused;
         ev(&f, HW_GC_START, 0, 1000, "");
         ev(&f, HW_OUTSIDE_GENERATION, NONE, 1100, "42288", U(0), U(0), U(2), U(500), U(20));
         ev(&f, HW_OUTSIDE_COLLECTIONS, NONE, 1100, "488", U(0), U(4096), U(77));
@@ -423,12 +411,11 @@ static void test_no_counts_in_a_log_of_the_runtime(void **unused)
         assert_int_equal(model_gc(f.m)->n_generations, 0);
 }
 
-static void test_process(void **unused)
+TEST_WITH(test_process, open_feed, close_feed)
 {
         struct process_sample s;
         const struct resident *r = &model_heap(f.m)->resident;
 
-        (void)unused;
         memset(&s, 0xff, sizeof(s)); /* all unknown */
         s.rss_bytes = 100;
         s.swap_bytes = 0;
@@ -474,7 +461,7 @@ static void test_process(void **unused)
 }
 
 /* Of a process alone there is who it is, and time; all else is unknown, and there is one advice. */
-static void test_process_without_a_log(void **unused)
+TEST_WITH(test_process_without_a_log, open_feed, close_feed)
 {
         struct process_identity id = {
                 .pid = 42,
@@ -487,7 +474,6 @@ static void test_process_without_a_log(void **unused)
         enum hw_advice codes[HW_ADVICE_COUNT];
         const struct run *run = model_run(f.m);
 
-        (void)unused;
         assert_int_equal(model_advice(f.m, 0, codes, HW_ADVICE_COUNT), 0);
         model_set_process(f.m, &id);
         assert_true(run->process_only);
@@ -518,11 +504,10 @@ static void run_stop(uint16_t cap, uint64_t from, uint64_t to, unsigned thread, 
         ev(&f, HW_STOP_THREAD, cap, to, "424", U(thread), U(status), U(0));
 }
 
-static void test_scheduler(void **unused)
+TEST_WITH(test_scheduler, open_feed, close_feed)
 {
         const struct sched *s = model_sched(f.m);
 
-        (void)unused;
         ev(&f, HW_CREATE_THREAD, 0, 10, "4", U(1));
         run_stop(0, 100, 150, 1, 3);
         run_stop(2, 50, 90, 7, 7);
@@ -562,11 +547,10 @@ static void test_scheduler(void **unused)
         assert_null(sched_stop_reason(22));
 }
 
-static void test_stop_codes_of_7_8_2(void **unused)
+TEST_WITH(test_stop_codes_of_7_8_2, open_feed, close_feed)
 {
         const struct sched *s = model_sched(f.m);
 
-        (void)unused;
         run_stop(0, 1, 2, 1, 8); /* readMVar there */
         run_stop(0, 1, 2, 1, 9); /* black hole there */
         run_stop(0, 1, 2, 1, 7);
@@ -583,11 +567,10 @@ static void test_stop_codes_of_7_8_2(void **unused)
         assert_int_equal(s->stops[8], 1);
 }
 
-static void test_nonmoving(void **unused)
+TEST_WITH(test_nonmoving, open_feed, close_feed)
 {
         const struct nonmoving *n = &model_gc(f.m)->nonmoving;
 
-        (void)unused;
         assert_false(n->seen);
         ev(&f, HW_CONC_MARK_BEGIN, NONE, 100, "");
         ev(&f, HW_CONC_MARK_END, NONE, 150, "4", U(12));
@@ -625,12 +608,11 @@ static void test_nonmoving(void **unused)
         assert_int_equal(n->free_segments, 8);
 }
 
-static void test_notes(void **unused)
+TEST_WITH(test_notes, open_feed, close_feed)
 {
         const struct notes *n = model_notes(f.m);
         static char big[3000];
 
-        (void)unused;
         ev(&f, HW_USER_MSG, 1, 5, "tz", "hello", ""); /* a NUL left at the end */
         assert_string_equal(f.note.text, "hello");
         assert_int_equal(f.note.size_bytes, 5);
@@ -676,11 +658,10 @@ static void test_notes(void **unused)
         assert_true(notes_total(n) == 0 && !notes_get(n, 1));
 }
 
-static void test_time_profile(void **unused)
+TEST_WITH(test_time_profile, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         model_collect_changes(f.m);
         for (unsigned i = 0; i < 10; i++) /* gaps of the tick counter are no samples */
                 ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, i, "48144", U(0), U(i * 100), U(2), U(5), U(6));
@@ -705,11 +686,10 @@ static void test_time_profile(void **unused)
         assert_int_equal(profile_ticks(p), 12 + LIMIT_STACKS);
 }
 
-static void test_ticky(void **unused)
+TEST_WITH(test_ticky, open_feed, close_feed)
 {
         const struct ticky *t = model_ticky(f.m);
 
-        (void)unused;
         ev(&f, HW_TICKY_COUNTER_BEGIN_SAMPLE, NONE, 1, "");
         ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 1, "8888", U(77), U(1), U(2), U(3));
         ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 1, "8888", U(78), U(10), U(20), U(30));
@@ -746,9 +726,8 @@ static bool advised(enum hw_advice code)
 }
 
 /* Nothing but a header comes from a program that does not flush: event time cannot say that it is late. */
-static void test_advice_in_silence(void **unused)
+TEST_WITH(test_advice_in_silence, open_feed, close_feed)
 {
-        (void)unused;
         ARGS("api", "+RTS", "-l");
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 7 * SECOND));
         assert_true(advised_after(HW_ADVICE_NOT_FLUSHED, 8 * SECOND));
@@ -763,9 +742,8 @@ static void test_advice_in_silence(void **unused)
 }
 
 /* A program watched from outside has no buffer to flush: what is read of it comes in one without a capability. */
-static void test_no_advice_to_flush_from_outside(void **unused)
+TEST_WITH(test_no_advice_to_flush_from_outside, open_feed, close_feed)
 {
-        (void)unused;
         ARGS("api");
         for (uint64_t s = 0; s < 60; s++) {
                 block(NONE, s * SECOND, (s + 1) * SECOND, 24 + 32);
@@ -775,11 +753,10 @@ static void test_no_advice_to_flush_from_outside(void **unused)
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 600 * SECOND)); /* nor when its reader has ended */
 }
 
-static void test_advice(void **unused)
+TEST_WITH(test_advice, open_feed, close_feed)
 {
         enum hw_advice one[1];
 
-        (void)unused;
         assert_int_equal(model_advice(f.m, 0, one, 1), 0); /* nothing is known, so no advice */
         identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
@@ -827,9 +804,8 @@ static void test_advice(void **unused)
         assert_true(advised(HW_ADVICE_BIOGRAPHY_AT_EXIT) && !advised(HW_ADVICE_RETAINER_MANY));
 }
 
-static void test_advice_that_needs_time(void **unused)
+TEST_WITH(test_advice_that_needs_time, open_feed, close_feed)
 {
-        (void)unused;
         ARGS("api", "+RTS", "-l");
         for (uint64_t s = 0; s < 60; s++) {
                 block(0, s * SECOND, (s + 1) * SECOND, 24 + 16);
@@ -855,12 +831,11 @@ static void test_advice_that_needs_time(void **unused)
 }
 
 /* A forked child's clock is the raw monotonic one: large from the start. */
-static void test_clock_that_starts_high(void **unused)
+TEST_WITH(test_clock_that_starts_high, open_feed, close_feed)
 {
         uint64_t t0 = UINT64_C(3000000) * SECOND;
         struct point p[4];
 
-        (void)unused;
         block(NONE, t0, t0 + SECOND, 24 + 12 + 16);
         ev(&f, HW_WALL_CLOCK_TIME, NONE, t0, "484", U(1), U(1700000000), U(0));
         block(0, t0, t0 + 4 * SECOND, 1000);
@@ -879,9 +854,8 @@ static void test_clock_that_starts_high(void **unused)
 }
 
 /* Whoever joins late is told definitions again, of the time when they were first said: what was then is not known. */
-static void test_known_from_the_first_block_on(void **unused)
+TEST_WITH(test_known_from_the_first_block_on, open_feed, close_feed)
 {
-        (void)unused;
         assert_true(model_first_time_ns(f.m) == UNKNOWN_U64);
         block(NONE, 5, SECOND, 24 + 16 + 26);
         ev(&f, HW_WALL_CLOCK_TIME, NONE, 5, "484", U(1), U(1700000000), U(0));
@@ -903,9 +877,8 @@ static void test_known_from_the_first_block_on(void **unused)
         assert_int_equal(model_first_time_ns(f.m), 599 * SECOND);
 }
 
-static void test_late_samples_are_counted(void **unused)
+TEST_WITH(test_late_samples_are_counted, open_feed, close_feed)
 {
-        (void)unused;
         ev(&f, HW_HEAP_LIVE, 0, 1000 * SECOND, "48", U(0), U(1));
         ev(&f, HW_HEAP_LIVE, 0, 800 * SECOND, "48", U(0), U(1));
         assert_int_equal(model_late_samples(f.m), 0);
@@ -914,12 +887,11 @@ static void test_late_samples_are_counted(void **unused)
         assert_int_equal(model_series(f.m, SERIES_LIVE, &view)->total.cell.n, 3);
 }
 
-static void test_no_callbacks(void **unused)
+TEST_WITH(test_no_callbacks, open_feed, close_feed)
 {
         struct model_sink none = { 0 };
         struct model *told = f.m;
 
-        (void)unused;
         f.m = model_new(&none);
         model_begin_run(f.m, 1);
         ev(&f, HW_GC_START, 0, 1, "");
@@ -933,41 +905,4 @@ static void test_no_callbacks(void **unused)
         model_destroy(&f.m);
         model_destroy(&f.m);
         f.m = told;
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
-        const struct CMUnitTest tests[] = {
-                TEST(unknown_is_not_zero),
-                TEST(identity),
-                TEST(options),
-                TEST(clock),
-                TEST(a_log_without_capabilities),
-                TEST(times_outside_their_block),
-                TEST(collections),
-                TEST(counted_from_outside),
-                TEST(no_counts_in_a_log_of_the_runtime),
-                TEST(collections_without_their_pair),
-                TEST(last_pauses),
-                TEST(shares),
-                TEST(heap),
-                TEST(process),
-                TEST(process_without_a_log),
-                TEST(scheduler),
-                TEST(stop_codes_of_7_8_2),
-                TEST(nonmoving),
-                TEST(notes),
-                TEST(time_profile),
-                TEST(ticky),
-                TEST(advice),
-                TEST(advice_in_silence),
-                TEST(no_advice_to_flush_from_outside),
-                TEST(advice_that_needs_time),
-                TEST(clock_that_starts_high),
-                TEST(known_from_the_first_block_on),
-                TEST(late_samples_are_counted),
-                TEST(no_callbacks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,11 @@
  * and fed in many orders that keep only the order within each buffer.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
@@ -210,19 +206,10 @@ static void any_order(const char *path)
         model_destroy(&first);
 }
 
-static void test_any_order_of_blocks(void **unused)
+TEST(test_any_order_of_blocks)
 {
-        (void)unused;
         any_order("tests/data/logs/parallel-ghc902/run.eventlog");
         any_order("tests/data/logs/parallel-full-ghc9103/run.eventlog");
         any_order("tests/data/logs/leaky-hc-ghc902/run.eventlog");
         any_order("tests/data/logs/steady-hT-thr-ghc9103/run.eventlog");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_any_order_of_blocks),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

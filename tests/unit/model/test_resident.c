@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/resident.h"
 
@@ -42,11 +37,10 @@ static void parts(const struct resident *r, uint64_t live, uint64_t reserve, uin
         assert_true(sum == r->rss_bytes);
 }
 
-static void parts_add_up(void **state)
+TEST(parts_add_up)
 {
         struct resident r;
 
-        (void)state;
         r = account(600, 5, 280, 300, 300, 100, 250);
         parts(&r, 100, 150, 50, 280, 5, 15);
         assert_int_equal(r.absent_bytes, 0);
@@ -56,11 +50,10 @@ static void parts_add_up(void **state)
 }
 
 /* Heap that was never touched, or is in swap, is missing from what is needed least. */
-static void heap_that_is_not_resident(void **state)
+TEST(heap_that_is_not_resident)
 {
         struct resident r;
 
-        (void)state;
         r = account(285, 5, 0, 280, 300, 100, 250);
         parts(&r, 100, 150, 30, 0, 5, 0);
         assert_int_equal(r.absent_bytes, 20 * MIB);
@@ -72,11 +65,10 @@ static void heap_that_is_not_resident(void **state)
 }
 
 /* The heap has grown, or its data have been dropped, since the collection that is the newest in the log. */
-static void figures_of_another_instant(void **state)
+TEST(figures_of_another_instant)
 {
         struct resident r;
 
-        (void)state;
         r = account(405, 5, 0, 400, 300, 100, 250);
         parts(&r, 100, 250, 50, 0, 5, 0); /* grown: allocated since */
         r = account(405, 5, 390, 10, 300, 100, 250);
@@ -86,22 +78,20 @@ static void figures_of_another_instant(void **state)
 }
 
 /* Without a heap that is recognised among the mappings it is taken to be resident: foreign is a lower bound. */
-static void an_unrecognised_heap(void **state)
+TEST(an_unrecognised_heap)
 {
         struct resident r;
 
-        (void)state;
         r = account(600, 5, 200, U, 300, 100, 250);
         parts(&r, 100, 150, 50, 200, 5, 95);
         r = account(400, 5, 200, U, 300, 100, 250);
         parts(&r, 100, 95, 0, 200, 5, 0);
 }
 
-static void what_cannot_be_read_is_unknown(void **state)
+TEST(what_cannot_be_read_is_unknown)
 {
         struct resident r;
 
-        (void)state;
         r = account(600, 5, 200, 300, U, U, U); /* a program without a log: the kernel knows the heap's pages */
         parts(&r, U, U, U, 200, 5, 95);
         assert_int_equal(r.unknown_bytes, 300 * MIB);
@@ -120,12 +110,11 @@ static void what_cannot_be_read_is_unknown(void **state)
 }
 
 /* Whatever the numbers, no part is negative, and they add up. */
-static void any_numbers_add_up(void **state)
+TEST(any_numbers_add_up)
 {
         static const uint64_t some[] = { 0, 1, 7, 50, 100, U };
         enum { N = sizeof(some) / sizeof(*some), ALL = N * N * N * N * N * N * N };
 
-        (void)state;
         for (unsigned i = 0; i < ALL; i++) {
                 uint64_t n[7];
                 unsigned k = i;
@@ -141,18 +130,4 @@ static void any_numbers_add_up(void **state)
                 }
                 assert_true(sum == r.rss_bytes);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(parts_add_up),
-                cmocka_unit_test(heap_that_is_not_resident),
-                cmocka_unit_test(figures_of_another_instant),
-                cmocka_unit_test(an_unrecognised_heap),
-                cmocka_unit_test(what_cannot_be_read_is_unknown),
-                cmocka_unit_test(any_numbers_add_up),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Series against naive models that keep every sample; tests/unit/facts/test_pyramid.c does that for the rings. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/series.h"
 #include "proto/facts/pyramid.h"
@@ -49,13 +45,12 @@ static struct trend_cell own_cells(const struct series *s, unsigned level, uint6
 }
 
 /* 48 h of a value near 20e9 that grows by 3 bytes/s: the slope must come out of merged cells. */
-static void test_regression_keeps_its_digits(void **unused)
+TEST(test_regression_keeps_its_digits)
 {
         struct series s = { 0 };
         struct trend_cell all;
         long double n = 0, st = 0, sv = 0, stt = 0, stv = 0, t0 = 86400, v0 = 20e9L;
 
-        (void)unused;
         state = 7;
         for (uint64_t i = 0; i < 48 * 3600 / 4; i++) {
                 uint64_t t = i * 4 * SECOND + random_u64() % SECOND;
@@ -75,13 +70,12 @@ static void test_regression_keeps_its_digits(void **unused)
         series_done(&s);
 }
 
-static void test_history(void **unused)
+TEST(test_history)
 {
         struct series s = { 0 };
         struct point p[2000];
         struct trend_cell b;
 
-        (void)unused;
         assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
         for (uint64_t t = 0; t < 200; t++)
                 if (t != 50)
@@ -127,12 +121,11 @@ static void test_history(void **unused)
 }
 
 /* A fork's child has raw monotonic times: late starts must not look like lost cells. */
-static void test_history_of_a_late_start(void **unused)
+TEST(test_history_of_a_late_start)
 {
         struct series s = { 0 };
         struct point p[10];
 
-        (void)unused;
         series_push(&s, &series_shape, UINT64_C(5000000) * SECOND, 1);
         series_push(&s, &series_shape, UINT64_C(5000001) * SECOND, 2);
         assert_int_equal(series_history(&s, whole, 0, p, 10), 2);
@@ -145,13 +138,12 @@ static void test_history_of_a_late_start(void **unused)
 }
 
 /* Merging wider cells gives the same as the ring's own, also where intervals begin before it. */
-static void test_merge_of_wider_cells(void **unused)
+TEST(test_merge_of_wider_cells)
 {
         uint64_t time_ns = 7777 * SECOND;
         struct series s = { 0 };
         unsigned compared = 0;
 
-        (void)unused;
         for (unsigned i = 0; i < 6000; i++) {
                 time_ns += random_u64() % (i % 500 < 400 ? 3 * SECOND : 60 * SECOND);
                 uint64_t late = random_u64() % 8 ? 0 : random_u64() % (20 * SECOND);
@@ -189,11 +181,10 @@ static void test_merge_of_wider_cells(void **unused)
 }
 
 /* A series with a sample in each second takes 52 kB, one with a sample a minute less than half, a young one little. */
-static void test_memory_of_a_series(void **unused)
+TEST(test_memory_of_a_series)
 {
         struct series s = { 0 };
 
-        (void)unused;
         assert_int_equal(series_push(&s, &series_shape, 5 * SECOND, 1), 0);
         assert_true(s.pyramid.held_bytes > 0 && s.pyramid.held_bytes < 400);
         for (uint64_t t = 0; t < 4 * 86400; t += 1)
@@ -212,14 +203,13 @@ static void test_memory_of_a_series(void **unused)
 }
 
 /* Of two days a coarse series has the hour and the days, of the rest little; the newest value is exact. */
-static void test_coarse_series(void **unused)
+TEST(test_coarse_series)
 {
         struct series fine = { 0 }, coarse = { 0 };
         struct point points[400];
         struct trend_cell a, b;
         const uint64_t end = 2 * 86400;
 
-        (void)unused;
         for (uint64_t t = 0; t < end; t++) {
                 (void)series_push(&fine, &series_shape, t * SECOND, (double)(t * 7919 % 10007));
                 (void)series_push_kept(&coarse, SERIES_FEW_SECONDS, false, t * SECOND, (double)(t * 7919 % 10007));
@@ -261,13 +251,12 @@ static void test_coarse_series(void **unused)
 }
 
 /* Samples that are added a second at a time, some late, read at any moment: what the same, added one by one, are. */
-static void test_seconds_at_a_time(void **unused)
+TEST(test_seconds_at_a_time)
 {
         struct series one_by_one = { 0 }, settled = { 0 };
         struct point a[400], b[400];
         uint64_t time_ns = 1000 * SECOND;
 
-        (void)unused;
         for (int i = 0; i < 200000; i++) {
                 uint64_t back = random_u64() % 100 ? 0 : random_u64() % 600 * SECOND; /* 300 s are kept */
                 double v = 2e10 + (double)(random_u64() % 1000000);
@@ -294,18 +283,4 @@ static void test_seconds_at_a_time(void **unused)
                     1e-6 * sqrt(one_by_one.total.m_tt * one_by_one.total.m_vv));
         series_done(&one_by_one);
         series_done(&settled);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_regression_keeps_its_digits),
-                cmocka_unit_test(test_merge_of_wider_cells),
-                cmocka_unit_test(test_history),
-                cmocka_unit_test(test_history_of_a_late_start),
-                cmocka_unit_test(test_memory_of_a_series),
-                cmocka_unit_test(test_coarse_series),
-                cmocka_unit_test(test_seconds_at_a_time),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_sizing.c - the heap that the runtime holds for an amount of live data: by flags, release, and its own events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/model/model.h"
 #include "daemon/model/run.h"
@@ -34,9 +30,8 @@ static uint64_t mib_for(uint64_t live, uint32_t ghc, double measured, size_t n, 
 #define MIB_FOR(live, ghc, ...)                                                                                        \
         mib_for(live, ghc, 0, sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), (const char *[]){ __VA_ARGS__ })
 
-static void by_flags(void **state)
+TEST(by_flags)
 {
-        (void)state;
         assert_int_equal(MIB_FOR(238, 900, "-l"), 32 + 4 * 238);
         assert_int_equal(MIB_FOR(238, 910, "-olfile.eventlog"), 32 + 4 * 238);
         assert_int_equal(MIB_FOR(100, 900, "-F1.5"), 32 + 350);
@@ -51,21 +46,19 @@ static void by_flags(void **state)
         assert_int_equal(MIB_FOR(100, 906, "-F", "-F-3", "-Fx", "-F1e99"), 32 + 400); /* not believed */
 }
 
-static void as_the_collections_say(void **state)
+TEST(as_the_collections_say)
 {
-        (void)state;
         assert_int_equal(mib_for(100, 906, 6, 0, NULL), 32 + 600);   /* -F4, given where the log does not show it */
         assert_int_equal(mib_for(100, 906, 2.5, 0, NULL), 32 + 400); /* less is -Fd while idle, not a rule */
         assert_int_equal(mib_for(100, 906, 1e9, 0, NULL), 32 + 400); /* damage */
 }
 
-static void what_is_beyond(void **state)
+TEST(what_is_beyond)
 {
         struct run run = { .capabilities = 1, .allocation_area_bytes = UNKNOWN_U64, .max_heap_bytes = UNKNOWN_U64 };
         struct heap heap = { .size_factor = 0 };
         struct sizing s = sizing_of(&run, &heap);
 
-        (void)state;
         assert_int_equal(sizing_beyond(&s, 238 * MIB, 610 * MIB), 0);
         assert_int_equal(sizing_beyond(&s, 100 * MIB, 1024 * MIB), 624 * MIB);
         assert_true(sizing_beyond(&s, UNKNOWN_U64, 1) == UNKNOWN_U64 &&
@@ -77,13 +70,12 @@ static void what_is_beyond(void **state)
 }
 
 /* GHC 9.0.2 with -M20m ended with 19 MiB of live data, with -M48m with 47 MiB, of which 30 MiB had taken 61. */
-static void under_a_limit_the_data_may_fill_the_heap(void **state)
+TEST(under_a_limit_the_data_may_fill_the_heap)
 {
         struct run run = { .capabilities = 1, .allocation_area_bytes = MIB, .max_heap_bytes = 20 * MIB };
         struct heap heap = { .size_factor = 0 };
         struct sizing s = sizing_of(&run, &heap);
 
-        (void)state;
         assert_int_equal(sizing_most_live(&s), 19 * MIB);
         s.most = 2000 * MIB;
         assert_int_equal(sizing_most_live(&s), 1970 * MIB);
@@ -94,16 +86,4 @@ static void under_a_limit_the_data_may_fill_the_heap(void **state)
         run.max_heap_bytes = 0;
         s = sizing_of(&run, &heap);
         assert_true(sizing_most_live(&s) == UNKNOWN_U64);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(by_flags),
-                cmocka_unit_test(as_the_collections_say),
-                cmocka_unit_test(what_is_beyond),
-                cmocka_unit_test(under_a_limit_the_data_may_fill_the_heap),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

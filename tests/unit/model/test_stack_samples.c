@@ -6,6 +6,7 @@
 
 #include "daemon/model/limits.h"
 #include "proto/base/limits.h"
+#include "tests/unit/test.h"
 
 static struct feed f;
 
@@ -49,11 +50,10 @@ static double undefined_frames(void)
         return model_heap(f.m)->facts[CARRIED_FRAMES_UNDEFINED];
 }
 
-static void test_samples(void **unused)
+TEST_WITH(test_samples, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         model_collect_changes(f.m);
         define_code(100, "outer", "a.hs:1");
         define_code(101, "inner", ":");
@@ -79,9 +79,8 @@ static void test_samples(void **unused)
         assert_true(undefined_frames() == 0);
 }
 
-static void test_annotations(void **unused)
+TEST_WITH(test_annotations, open_feed, close_feed)
 {
-        (void)unused;
         define_string(1, "query \"users\"");
         define_string(2, "Db.hs");
         ev(&f, HW_USER_BINARY_MSG, 0, 1, "28448", U(0xffcd), U(1), U(12), U(3), U(2)); /* another space of ids */
@@ -92,11 +91,10 @@ static void test_annotations(void **unused)
         assert_string_equal(frame(1, 1).source, "");
 }
 
-static void test_definitions_that_come_late(void **unused)
+TEST_WITH(test_definitions_that_come_late, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         ev(&f, HW_USER_BINARY_MSG, 0, 2, "244218188", U(0xffca), U(0), U(1), U(2), U(1), U(100), U(3), U(7), U(8));
         sample_code(1, 100, 102);
         model_collect_changes(f.m);
@@ -120,11 +118,10 @@ static void test_definitions_that_come_late(void **unused)
         assert_int_equal(profile_ticks(p), 2);
 }
 
-static void test_recursion_makes_no_stack_deeper(void **unused)
+TEST_WITH(test_recursion_makes_no_stack_deeper, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         define_code(100, "go", "a.hs:1");
         define_code(101, "go", "a.hs:2");
         sample_code(1, 100, 101);
@@ -154,11 +151,10 @@ static void part(uint16_t tag, uint64_t thread, uint64_t first, uint32_t n)
         model_events(f.m, &e, 1);
 }
 
-static void test_parts(void **unused)
+TEST_WITH(test_parts, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         part(0xffcb, 1, 1, 3);
         part(0xffcb, 2, 21, 2); /* of another thread, in between */
         part(0xffca, 1, 4, 2);
@@ -185,9 +181,8 @@ static void test_parts(void **unused)
         assert_int_equal(profile_left_out(p), 90 - LIMIT_STACK_PARTS);
 }
 
-static void test_what_is_foreign_is_a_note(void **unused)
+TEST_WITH(test_what_is_foreign_is_a_note, open_feed, close_feed)
 {
-        (void)unused;
         ev(&f, HW_USER_BINARY_MSG, 0, 1, "2t", U(0x4f54), "secret");
         ev(&f, HW_USER_BINARY_MSG, 0, 1, "24421", U(0xffca), U(0), U(1), U(1), U(9)); /* no such frame */
         assert_int_equal(f.n_notes, 2);
@@ -197,11 +192,10 @@ static void test_what_is_foreign_is_a_note(void **unused)
 }
 
 /* Ticks are of CPU time, samples of wall-clock time: the kind that comes first is the run's. */
-static void test_kinds_are_not_added_up(void **unused)
+TEST_WITH(test_kinds_are_not_added_up, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         sample_code(1, 100, 101);
         ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 3, "48144", U(0), U(0), U(2), U(5), U(6));
         assert_true(profile_is_sampled(p) && profile_stacks(p) == 1);
@@ -213,11 +207,10 @@ static void test_kinds_are_not_added_up(void **unused)
         assert_int_equal(profile_left_out(p), 1);
 }
 
-static void test_limits(void **unused)
+TEST_WITH(test_limits, open_feed, close_feed)
 {
         const struct profile *p = model_profile(f.m);
 
-        (void)unused;
         model_close_bands(f.m, true);
         sample_code(1, 100, 101);
         define_string(1, "new");
@@ -235,20 +228,4 @@ static void test_limits(void **unused)
         ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 1, "4zzz1", U(FRAME_CENTRES | 1), "x", "x", "x",
            U(0)); /* no log has it */
         assert_int_equal(bands_cost_centres_left_out(model_bands(f.m)), 2);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
-        const struct CMUnitTest tests[] = {
-                TEST(samples),
-                TEST(annotations),
-                TEST(definitions_that_come_late),
-                TEST(recursion_makes_no_stack_deeper),
-                TEST(parts),
-                TEST(what_is_foreign_is_a_note),
-                TEST(kinds_are_not_added_up),
-                TEST(limits),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "client/out/notify/alert_event.h"
+#include "tests/unit/test.h"
 
 static json_t *parse(char *text)
 {
@@ -27,12 +28,11 @@ static const char *text_at(const json_t *root, const char *a, const char *b)
         return json_string_value(b ? json_object_get(found, b) : found);
 }
 
-static void our_own_form(void **state)
+TEST(our_own_form)
 {
         struct alert_event *n = made_up_event(FIRING);
         json_t *root = parse(json_event(n));
 
-        (void)state;
         assert_int_equal(json_integer_value(json_object_get(root, "version")), 1);
         assert_string_equal(text_at(root, "status", NULL), "firing");
         assert_string_equal(text_at(root, "alert", NULL), "leak");
@@ -53,13 +53,12 @@ static void our_own_form(void **state)
         alert_event_unref(&n);
 }
 
-static void webhook_version_4(void **state)
+TEST(webhook_version_4)
 {
         struct alert_event *n = made_up_event(FIRING);
         json_t *root = parse(json_webhook(n));
         const json_t *alert = json_array_get(json_object_get(root, "alerts"), 0);
 
-        (void)state;
         assert_string_equal(text_at(root, "version", NULL), "4");
         assert_string_equal(text_at(root, "groupKey", NULL), "{}:{alertname=\"leak\", target=\"api-1\"}");
         assert_string_equal(text_at(root, "status", NULL), "firing");
@@ -95,13 +94,12 @@ static const char *ends_at(struct alert_event *n, uint64_t now, uint64_t ends, j
         return text_at(json_array_get(*ret_root, 0), "endsAt", NULL);
 }
 
-static void alertmanager_ends(void **state)
+TEST(alertmanager_ends)
 {
         struct alert_event *n = made_up_event(FIRING);
         uint64_t now = WALL + 200 * (uint64_t)1000000000u;
         json_t *root;
 
-        (void)state;
         assert_string_equal(ends_at(n, now, now + 4000000000u, &root), "2023-11-14T22:16:44.000Z");
         json_decref(root);
         alert_event_unref(&n);
@@ -122,11 +120,10 @@ static void alertmanager_ends(void **state)
 }
 
 /* A rule's own label that has the name of one of ours keeps its place and gets our value: no key is there twice. */
-static void ours_win(void **state)
+TEST(ours_win)
 {
         struct alert_event *n = made_up_event(FIRING);
 
-        (void)state;
         assert_int_equal(json_object_del(json_object_get(n->alert, "labels"), "team"), 0);
         assert_int_equal(json_object_set_new(json_object_get(n->alert, "labels"), "target", json_string("x")), 0);
         json_t *root = parse(json_webhook(n));
@@ -137,11 +134,10 @@ static void ours_win(void **state)
 }
 
 /* Severity and labels identify an alert to its receivers; the rest is news. */
-static void an_end_keeps_what_identifies_it(void **state)
+TEST(an_end_keeps_what_identifies_it)
 {
         struct alert_event *n = made_up_event(FIRING), *last = made_up_event(RESOLVED);
 
-        (void)state;
         (void)json_object_set_new(last->alert, "severity", json_string("info"));
         (void)json_object_set_new(last->alert, "labels", json_pack("{s:s}", "team", "other"));
         (void)json_object_set_new(last->alert, "sentence", json_string("It is over."));
@@ -166,17 +162,4 @@ static void an_end_keeps_what_identifies_it(void **state)
         alert_event_unref(&e);
         alert_event_unref(&last);
         alert_event_unref(&n);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(our_own_form),
-                cmocka_unit_test(webhook_version_4),
-                cmocka_unit_test(alertmanager_ends),
-                cmocka_unit_test(ours_win),
-                cmocka_unit_test(an_end_keeps_what_identifies_it),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

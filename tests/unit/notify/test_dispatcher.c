@@ -7,6 +7,7 @@
 #include "client/out/notify/dispatcher.h"
 #include "client/out/notify/record.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 #define S   UINT64_C(1000000000)
 #define NOW (WALL + 1000 * S)
@@ -164,9 +165,8 @@ static void over(unsigned id, bool resolved)
 
 /* -------------------------------------------------------------------- news */
 
-static void an_alert_is_acted_on_once(void **state)
+TEST_WITH(an_alert_is_acted_on_once, set_up, tear_down)
 {
-        (void)state;
         fire(1, NOW, NOW);
         second(NOW + S);
         second(NOW + 2 * S);
@@ -181,9 +181,8 @@ static void an_alert_is_acted_on_once(void **state)
         assert_int_equal(seen.acted, 3);
 }
 
-static void what_was_missed_is_made_good(void **state)
+TEST_WITH(what_was_missed_is_made_good, set_up, tear_down)
 {
-        (void)state;
         fire(1, NOW, NOW);
         fire(1, NOW + 5 * S, NOW + 6 * S); /* its end and its new beginning were not told */
         assert_int_equal(seen.acted, 3);
@@ -206,11 +205,10 @@ static void what_was_missed_is_made_good(void **state)
 
 /* ---------------------------------------------------------------- silences */
 
-static void silenced_alerts_wait(void **state)
+TEST_WITH(silenced_alerts_wait, set_up, tear_down)
 {
         size_t n;
 
-        (void)state;
         silenced_until[1] = NOW + 60 * S;
         fire(1, NOW, NOW);
         fire(2, NOW, NOW);
@@ -248,12 +246,11 @@ static void report_of(unsigned id, uint32_t step, bool resolved)
 }
 
 /* An Alertmanager would go on notifying: it is sent the end, and the alert again when the silence is over. */
-static void what_keeps_a_state_is_resolved_on_silence(void **state)
+TEST_WITH(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down)
 {
         struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
         size_t n;
 
-        (void)state;
         plans[1] = am;
         fire(1, NOW, NOW);
         fire(3, NOW, NOW); /* of log alone: there is nothing to resolve */
@@ -309,9 +306,8 @@ static void restart(void)
         open_dispatcher();
 }
 
-static void restarts_repeat_nothing(void **state)
+TEST_WITH(restarts_repeat_nothing, set_up, tear_down)
 {
-        (void)state;
         fire(1, NOW, NOW);
         over(1, FIRING);
         fire(2, NOW, NOW);
@@ -337,9 +333,8 @@ static void restarts_repeat_nothing(void **state)
 }
 
 /* It ended while nobody was there. */
-static void an_end_in_between_is_told(void **state)
+TEST_WITH(an_end_in_between_is_told, set_up, tear_down)
 {
-        (void)state;
         fire(1, NOW, NOW);
         over(1, FIRING);
         restart();
@@ -349,9 +344,8 @@ static void an_end_in_between_is_told(void **state)
 }
 
 /* A kill in the middle: the next notifier repeats the action rather than losing it. */
-static void what_was_under_way_is_done_again(void **state)
+TEST_WITH(what_was_under_way_is_done_again, set_up, tear_down)
 {
-        (void)state;
         fire(1, NOW, NOW);
         restart();
         second(NOW + S);
@@ -365,12 +359,11 @@ static void what_was_under_way_is_done_again(void **state)
         assert_true(seen.resolved);
 }
 
-static void a_restart_under_a_silence_tells_nobody(void **state)
+TEST_WITH(a_restart_under_a_silence_tells_nobody, set_up, tear_down)
 {
         struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
         const struct record_entry done = { .fingerprint = 1, .fired_wall_ns = NOW, .fired_over = true };
 
-        (void)state;
         plans[1] = am;
         record_add(&record, &done);
         silenced_until[1] = NOW + 60 * S;
@@ -383,9 +376,8 @@ static void a_restart_under_a_silence_tells_nobody(void **state)
         action_plan_unref(&am);
 }
 
-static void times_that_no_file_holds_are_not_remembered(void **state)
+TEST_WITH(times_that_no_file_holds_are_not_remembered, set_up, tear_down)
 {
-        (void)state;
         fire(1, UNKNOWN_U64, NOW);
         second(NOW + S);
         fire(2, (uint64_t)INT64_MAX + 1, NOW);
@@ -397,11 +389,10 @@ static void times_that_no_file_holds_are_not_remembered(void **state)
 
 /* ----------------------------------------------------------------- reloads */
 
-static void other_actions_hold_for_what_was_not_acted_on(void **state)
+TEST_WITH(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down)
 {
         struct action_plan *other = plan_of(ACTION_LOG), *none = action_plan_new();
 
-        (void)state;
         plans[1] = none;
         plans[2] = NULL;
         for (unsigned id = 1; id <= 3; id++)
@@ -442,9 +433,8 @@ static void other_actions_hold_for_what_was_not_acted_on(void **state)
 /* ------------------------------------------------------------------ limits */
 
 /* More than are kept: their actions are counted, those that are over make room. */
-static void alerts_without_room_are_counted(void **state)
+TEST_WITH(alerts_without_room_are_counted, set_up, tear_down)
 {
-        (void)state;
         for (unsigned i = 0; i < DISPATCHER_ALERTS_MAX + 3; i++) {
                 struct news news = { .event = event_of(100 + i, false, NOW, UNKNOWN_U64), .plan = plan };
                 dispatcher_apply(dispatcher, &news, NOW);
@@ -454,12 +444,11 @@ static void alerts_without_room_are_counted(void **state)
         assert_int_equal(seen.acted, DISPATCHER_ALERTS_MAX);
 }
 
-static void limits_hold_back(void **state)
+TEST_WITH(limits_hold_back, set_up, tear_down)
 {
         const struct action_limits few = { .count = 3, .per_alert = 2, .window_ns = 60 * S };
         struct error error;
 
-        (void)state;
         one_rule = true;
         assert_true(action_plan_limit(plan, &few, &error));
         for (unsigned i = 0; i < 3; i++) {
@@ -479,11 +468,10 @@ static void limits_hold_back(void **state)
         assert_int_equal(seen.fingerprint, 3);
 }
 
-static void the_past_bothers_nobody(void **state)
+TEST_WITH(the_past_bothers_nobody, set_up, tear_down)
 {
         uint64_t old = NOW - 3600 * S;
 
-        (void)state;
         fire(1, old, NOW);
         fire(2, old, NOW);
         second(NOW + 2 * S);
@@ -515,11 +503,10 @@ static bool take(void *ctx, const struct alert_event *e, bool fresh, const struc
         return true;
 }
 
-static void results_wait_until_they_are_taken(void **state)
+TEST_WITH(results_wait_until_they_are_taken, set_up, tear_down)
 {
         struct taken taken = { .room = false };
 
-        (void)state;
         fire(1, NOW, NOW);
         dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 0);
@@ -537,13 +524,12 @@ static void results_wait_until_they_are_taken(void **state)
         assert_false(taken.fresh);
 }
 
-static void results_are_kept_in_order_and_forgotten(void **state)
+TEST_WITH(results_are_kept_in_order_and_forgotten, set_up, tear_down)
 {
         struct action_report r = { .fingerprint = 1, .step = 1, .outcome = OUTCOME_DONE, .detail = "HTTP 200" };
         struct taken taken = { .room = true };
         size_t n;
 
-        (void)state;
         fire(1, NOW, NOW);
         dispatcher_report(dispatcher, &r);
         r.step = 0;
@@ -560,14 +546,13 @@ static void results_are_kept_in_order_and_forgotten(void **state)
 }
 
 /* What `why` has found when it fired is shown until the alert is forgotten: after the program's death, too. */
-static void results_of_the_beginning_outlive_the_end(void **state)
+TEST_WITH(results_of_the_beginning_outlive_the_end, set_up, tear_down)
 {
         struct action_plan *p = action_plan_new();
         struct action_report r = { .fingerprint = 1, .outcome = OUTCOME_DONE, .detail = "a thread keeps it" };
         struct error error;
         size_t n;
 
-        (void)state;
         assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_WHY, .firing_only = true }, &error));
         assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_LOG }, &error));
         plans[1] = p;
@@ -585,7 +570,7 @@ static void results_of_the_beginning_outlive_the_end(void **state)
 
 /* ------------------------------------------------------------------- record */
 
-static void a_broken_record_is_refused_whole(void **state)
+TEST_WITH(a_broken_record_is_refused_whole, set_up, tear_down)
 {
         static const struct {
                 const char *text, *error;
@@ -602,7 +587,6 @@ static void a_broken_record_is_refused_whole(void **state)
         };
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 assert_false(record_parse(&record, cases[i].text, strlen(cases[i].text), &error));
                 if (cases[i].error)
@@ -618,12 +602,11 @@ static void a_broken_record_is_refused_whole(void **state)
 }
 
 /* Every single byte changed, and every cut: it is accepted as a whole or refused with a reason. */
-static void a_damaged_record_is_survived(void **state)
+TEST_WITH(a_damaged_record_is_survived, set_up, tear_down)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
         struct error error;
 
-        (void)state;
         fire(1, NOW, NOW);
         over(1, FIRING);
         char *text = record_text(&record);
@@ -646,12 +629,11 @@ static void a_damaged_record_is_survived(void **state)
         free(text);
 }
 
-static void limits_remember_through_changes(void **state)
+TEST(limits_remember_through_changes)
 {
         struct limit_table *t = limit_table_new();
         struct action_limits l = { .count = 4, .per_alert = 4, .window_ns = S };
 
-        (void)state;
         for (uint64_t i = 0; i < 6; i++)
                 limit_note(t, &l, 7, i, NOW + i);
         assert_int_equal(limit_check(t, &l, 7, 9, NOW + 6), LIMIT_RULE);
@@ -668,31 +650,4 @@ static void limits_remember_through_changes(void **state)
                 limit_note(t, &l, rule, 1, NOW + rule);
         assert_int_equal(limit_check(t, &l, 7, 10, NOW + 9), LIMIT_FREE); /* the oldest rule was forgotten */
         limit_table_destroy(&t);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(an_alert_is_acted_on_once, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_was_missed_is_made_good, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(silenced_alerts_wait, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(an_end_in_between_is_told, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_was_under_way_is_done_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_restart_under_a_silence_tells_nobody, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(results_wait_until_they_are_taken, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(results_of_the_beginning_outlive_the_end, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_broken_record_is_refused_whole, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_damaged_record_is_survived, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(alerts_without_room_are_counted, set_up, tear_down),
-                cmocka_unit_test(limits_remember_through_changes),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 
 #include "client/out/notify/executor.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 struct seen {
         unsigned done;
@@ -71,11 +72,10 @@ static struct exec_result shell(const char *script, uint64_t timeout_ns)
 #define LONG  60000000000u
 #define SHORT 300000000u
 
-static void gives_json_and_fields(void **state)
+TEST(gives_json_and_fields)
 {
         struct exec_result r = shell("cat", LONG);
 
-        (void)state;
         assert_true(r.ok);
         assert_string_equal(r.detail, "exit status 0");
         assert_non_null(strstr(r.output, "\"alert\":\"leak\""));
@@ -96,21 +96,19 @@ static void gives_json_and_fields(void **state)
         assert_null(strstr(r.output, "SECRET_OF_THE_DAEMON"));
 }
 
-static void no_shell_is_involved(void **state)
+TEST(no_shell_is_involved)
 {
         const char *argv[] = { "/bin/echo", "$(id)", ";", "`x`", NULL };
         struct exec_result r = run(argv, LONG);
 
-        (void)state;
         assert_string_equal(r.output, "$(id) ; `x`\n");
 }
 
-static void ends_are_told_apart(void **state)
+TEST(ends_are_told_apart)
 {
         const char *missing[] = { "/nonexistent/program", NULL }, *directory[] = { "/tmp", NULL };
         struct exec_result r = shell("exit 3", LONG);
 
-        (void)state;
         assert_false(r.ok);
         assert_string_equal(r.detail, "exit status 3");
         r = shell("kill -SEGV $$", LONG);
@@ -156,12 +154,11 @@ static void assert_all_gone(const char *numbers, unsigned wanted)
 }
 
 /* The kernel kills it then, soon. */
-static void a_program_dies_with_its_keeper(void **state)
+TEST(a_program_dies_with_its_keeper)
 {
         struct exec_result r = shell("echo $$; kill -KILL $PPID; while :; do sleep 1; done", LONG);
         const long pid = strtol(r.output, NULL, 10);
 
-        (void)state;
         assert_string_equal(r.detail, "unknown end: its keeper process was killed");
         assert_true(pid > 1);
         for (unsigned ms = 0; runs(pid); ms++) {
@@ -170,12 +167,11 @@ static void a_program_dies_with_its_keeper(void **state)
         }
 }
 
-static void descriptors_are_not_inherited(void **state)
+TEST(descriptors_are_not_inherited)
 {
         const int fd = fcntl(STDIN_FILENO, F_DUPFD, 64); /* without FD_CLOEXEC */
         struct exec_result r = shell("for n in /proc/self/fd/*; do echo ${n##*/}; done", LONG);
 
-        (void)state;
         assert_true(fd >= 64);
         assert_true(r.ok);
         assert_int_equal(strncmp(r.output, "0\n1\n2\n", 6), 0);
@@ -193,7 +189,7 @@ static unsigned lines(const char *text)
         return n;
 }
 
-static void hanging_is_ended_with_all_children(void **state)
+TEST(hanging_is_ended_with_all_children)
 {
         /* A child, a child that ignores SIGTERM, one with a session of its own, and one of its children. */
         static const char script[] =
@@ -202,7 +198,6 @@ static void hanging_is_ended_with_all_children(void **state)
                 "setsid sh -c 'echo $$; sleep 600 & echo $!; wait' & wait";
         struct exec_result r = shell("sleep 600", SHORT);
 
-        (void)state;
         assert_string_equal(r.detail, "killed: no end within 300 ms");
         /* On a busy machine they need longer to begin. */
         for (uint64_t patience = SHORT; lines(r.output) < 5 && patience < LONG; patience *= 2) {
@@ -213,21 +208,19 @@ static void hanging_is_ended_with_all_children(void **state)
         assert_all_gone(r.output, 5);
 }
 
-static void what_is_left_behind_is_ended_too(void **state)
+TEST(what_is_left_behind_is_ended_too)
 {
         struct exec_result r = shell("sleep 600 & echo $!; setsid sleep 600 & echo $!; exit 0", LONG);
 
-        (void)state;
         assert_true(r.ok);
         assert_all_gone(r.output, 2);
 }
 
-static void forks_without_end_are_ended(void **state)
+TEST(forks_without_end_are_ended)
 {
         /* Whoever is forked, however deep, holds the FIFO open for writing: its end is the end of them all. */
         char directory[] = "/tmp/hw-exec-XXXXXX", fifo[64], script[512], c;
 
-        (void)state;
         assert_non_null(mkdtemp(directory));
         snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
         assert_int_equal(mkfifo(fifo, 0600), 0);
@@ -249,11 +242,10 @@ static void forks_without_end_are_ended(void **state)
         rmdir(directory);
 }
 
-static void floods_are_cut(void **state)
+TEST(floods_are_cut)
 {
         struct exec_result r = shell("yes flood", LONG);
 
-        (void)state;
         assert_false(r.ok);
         assert_false(r.timed_out);
         assert_string_equal(r.detail, "killed: it printed more than 1.00 MiB");
@@ -267,11 +259,10 @@ static void floods_are_cut(void **state)
         assert_int_equal(r.output_total, 100000);
 }
 
-static void closed_output_is_no_busy_loop(void **state)
+TEST(closed_output_is_no_busy_loop)
 {
         struct exec_result r = shell("exec >&- 2>&-; sleep 0.2", LONG);
 
-        (void)state;
         assert_true(r.ok);
         assert_int_equal(r.output_total, 0);
 }
@@ -303,12 +294,11 @@ static int without_pidfd(void)
         return r.timed_out && !strcmp(r.detail, "killed: no end within 300 ms") ? 0 : 2;
 }
 
-static void old_kernels_have_no_pidfd(void **state)
+TEST(old_kernels_have_no_pidfd)
 {
         int status;
         pid_t child = fork();
 
-        (void)state;
         if (child == 0)
                 _exit(without_pidfd());
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -318,7 +308,7 @@ static void old_kernels_have_no_pidfd(void **state)
         assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void cancel_kills(void **state)
+TEST(cancel_kills)
 {
         char path[] = "/tmp/hw-exec-XXXXXX", script[128], text[32] = "";
         const char *argv[] = { "/bin/sh", "-c", script, NULL };
@@ -327,7 +317,6 @@ static void cancel_kills(void **state)
         struct error error;
         int fd = mkstemp(path);
 
-        (void)state;
         snprintf(script, sizeof(script), "setsid sleep 600 & echo $! > %s; wait", path);
         struct exec *e = exec_start(base, argv, n, LONG, on_done, &seen, &error);
         for (uint64_t end = clock_mono_ns() + 120000000000u; !strchr(text, '\n');) {
@@ -346,11 +335,10 @@ static void cancel_kills(void **state)
         alert_event_unref(&n);
 }
 
-static void leaks_no_descriptors(void **state)
+TEST(leaks_no_descriptors)
 {
         int before = dup(0);
 
-        (void)state;
         close(before);
         for (int i = 0; i < 20; i++)
                 (void)shell("true", LONG);
@@ -359,24 +347,10 @@ static void leaks_no_descriptors(void **state)
         assert_int_equal(before, after);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(gives_json_and_fields),
-                cmocka_unit_test(no_shell_is_involved),
-                cmocka_unit_test(ends_are_told_apart),
-                cmocka_unit_test(a_program_dies_with_its_keeper),
-                cmocka_unit_test(descriptors_are_not_inherited),
-                cmocka_unit_test(hanging_is_ended_with_all_children),
-                cmocka_unit_test(what_is_left_behind_is_ended_too),
-                cmocka_unit_test(forks_without_end_are_ended),
-                cmocka_unit_test(floods_are_cut),
-                cmocka_unit_test(closed_output_is_no_busy_loop),
-                cmocka_unit_test(old_kernels_have_no_pidfd),
-                cmocka_unit_test(cancel_kills),
-                cmocka_unit_test(leaks_no_descriptors),
-        };
-
         signal(SIGPIPE, SIG_IGN);
-        return cmocka_run_group_tests(tests, set_up, tear_down);
+        return set_up(state);
 }
+
+TEST_GROUP(begin_tests, tear_down)

@@ -10,6 +10,7 @@
 #include "client/out/notify/executor.h"
 #include "client/cli/report.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 #define SEEN_MAX 4096u
 
@@ -88,12 +89,11 @@ static char *url_of(const struct server *s, const char *path)
         return url;
 }
 
-static void steps_go_in_order_and_all(void **state)
+TEST_WITH(steps_go_in_order_and_all, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
         add(plan, (struct action_step){ .kind = ACTION_LOG });
@@ -120,12 +120,11 @@ static void steps_go_in_order_and_all(void **state)
         server_stop(&s);
 }
 
-static void failing_servers_are_tried_again(void **state)
+TEST_WITH(failing_servers_are_tried_again, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s, wrong;
 
-        (void)state;
         server_start(&s, base, HTTP_BUSY);
         server_start(&wrong, base, HTTP_WRONG);
         add(plan, (struct action_step){ .kind = ACTION_WEBHOOK, .url = url_of(&s, "/") });
@@ -150,11 +149,10 @@ static void failing_servers_are_tried_again(void **state)
         server_stop(&wrong);
 }
 
-static void a_hanging_action_holds_up_its_alert_only(void **state)
+TEST_WITH(a_hanging_action_holds_up_its_alert_only, set_up, tear_down)
 {
         struct action_plan *hang = action_plan_new(), *quick = action_plan_new();
 
-        (void)state;
         /* It hangs until the other alert's action is over, however long that takes. */
         char directory[] = "/tmp/hw-executor-XXXXXX", fifo[64], script[96];
         int fd;
@@ -185,12 +183,11 @@ static void a_hanging_action_holds_up_its_alert_only(void **state)
         rmdir(directory);
 }
 
-static void the_queue_is_bounded(void **state)
+TEST_WITH(the_queue_is_bounded, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         unsigned too_many = 5, wanted = EXECUTOR_WAITING_MAX + EXECUTOR_JOBS_MAX + too_many;
 
-        (void)state;
         report_set_level(LOG_ERROR);
         add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
         add(plan, (struct action_step){ .kind = ACTION_LOG });
@@ -226,12 +223,11 @@ static bool tells_of_two(const char *request)
         return first && strstr(first + 1, "\"startsAt\"");
 }
 
-static void alertmanager_is_told_again_until_it_resolves(void **state)
+TEST_WITH(alertmanager_is_told_again_until_it_resolves, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         add(plan,
             (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "/am/"), .resend_ns = 1000000000u });
@@ -256,12 +252,11 @@ static void alertmanager_is_told_again_until_it_resolves(void **state)
         server_stop(&s);
 }
 
-static void what_was_done_before_a_restart_is_not_done_again(void **state)
+TEST_WITH(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
@@ -273,12 +268,11 @@ static void what_was_done_before_a_restart_is_not_done_again(void **state)
 }
 
 /* As the dispatcher does when an alert is silenced and when the silence ends: only the Alertmanager is notified. */
-static void an_alert_is_resolved_on_silence_and_told_again(void **state)
+TEST_WITH(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
@@ -305,12 +299,11 @@ static void an_alert_is_resolved_on_silence_and_told_again(void **state)
 }
 
 /* The daemon is silent: it is unknown whether alerts still fire, so no receiver is sent that they do. */
-static void nothing_is_sent_again_while_held(void **state)
+TEST_WITH(nothing_is_sent_again_while_held, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
         submit(FIRING, 1, plan);
@@ -352,31 +345,28 @@ static struct action_report dumped_by(const char *script)
         return seen.reports[0];
 }
 
-static void what_a_command_leaves_out_is_not_done(void **state)
+TEST_WITH(what_a_command_leaves_out_is_not_done, set_up, tear_down)
 {
         const struct action_report r = dumped_by("echo 'not done: it is too soon'");
 
-        (void)state;
         assert_string_equal(r.detail, "not done: it is too soon");
         assert_int_equal(r.outcome, OUTCOME_SKIPPED);
         assert_int_equal(r.attempts, 0);
 }
 
-static void a_dump_is_reported_by_its_path(void **state)
+TEST_WITH(a_dump_is_reported_by_its_path, set_up, tear_down)
 {
         const struct action_report r = dumped_by("echo 'no report.html: heapwatch report failed' >&2; echo /bundles/1");
 
-        (void)state;
         assert_string_equal(r.detail, "/bundles/1");
         assert_int_equal(r.outcome, OUTCOME_DONE);
 }
 
-static void it_can_end_in_the_middle_of_everything(void **state)
+TEST_WITH(it_can_end_in_the_middle_of_everything, set_up, tear_down)
 {
         struct action_plan *plan = action_plan_new();
         struct server s;
 
-        (void)state;
         server_start(&s, base, NULL);
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
         for (unsigned i = 0; i < 100; i++)
@@ -386,7 +376,7 @@ static void it_can_end_in_the_middle_of_everything(void **state)
         server_stop(&s); /* tear_down destroys the executor */
 }
 
-static void plans_refuse_mistakes(void **state)
+TEST(plans_refuse_mistakes)
 {
         static const struct {
                 struct action_step step;
@@ -415,7 +405,6 @@ static void plans_refuse_mistakes(void **state)
         struct action_step of_core = { .kind = ACTION_WHY, .argv = ARGV("--core", "/x") };
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 assert_false(action_plan_add(plan, &cases[i].step, &error));
                 assert_string_equal(error.text, cases[i].error);
@@ -445,23 +434,11 @@ static void plans_refuse_mistakes(void **state)
                 "https://hooks.example.org");
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(steps_go_in_order_and_all, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(failing_servers_are_tried_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_hanging_action_holds_up_its_alert_only, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(alertmanager_is_told_again_until_it_resolves, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(nothing_is_sent_again_while_held, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_a_command_leaves_out_is_not_done, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_dump_is_reported_by_its_path, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
-                cmocka_unit_test(plans_refuse_mistakes),
-        };
-
+        (void)state;
         signal(SIGPIPE, SIG_IGN);
-        return cmocka_run_group_tests(tests, NULL, NULL);
+        return 0;
 }
+
+TEST_GROUP(begin_tests, NULL)

@@ -4,6 +4,7 @@
 
 #include "client/out/notify/dispatcher.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 /* A line about a made-up alert, with these members too. */
 static json_t *line(const char *more)
@@ -17,7 +18,7 @@ static json_t *line(const char *more)
         return root;
 }
 
-static void all_of_it_is_read(void **state)
+TEST(all_of_it_is_read)
 {
         json_t *root =
                 line("{\"firedNs\": 5, \"silence\": {\"untilNs\": 1700000000000000000, \"why\": \"deploy\"},"
@@ -28,7 +29,6 @@ static void all_of_it_is_read(void **state)
         struct news news;
         struct error error;
 
-        (void)state;
         assert_true(news_read(&news, root, &error));
         assert_int_equal(news.event->fired_wall_ns, 5);
         assert_true(news.event->ended_ns == UNKNOWN_U64 && news.event->fingerprint == 0x00c0ffee00c0ffee);
@@ -51,7 +51,7 @@ static void all_of_it_is_read(void **state)
         json_decref(root);
 }
 
-static void mistakes_are_refused(void **state)
+TEST(mistakes_are_refused)
 {
         static const char *const cases[][2] = {
                 { "{\"do\": [{\"kind\": \"telepathy\"}]}", "do: an action of a kind that is not known here" },
@@ -65,7 +65,6 @@ static void mistakes_are_refused(void **state)
         struct news news;
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 json_t *root = line(cases[i][0]);
                 assert_false(news_read(&news, root, &error));
@@ -81,14 +80,4 @@ static void mistakes_are_refused(void **state)
                 news_done(&news);
                 json_decref(root);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(all_of_it_is_read),
-                cmocka_unit_test(mistakes_are_refused),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_pattern.c - regular expressions: what they match, what is refused and where, and that hostile ones are cheap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/cli/pattern/pattern.h"
 #include "proto/base/error.h"
@@ -27,7 +23,7 @@ static enum pattern_result match(const char *expression, unsigned flags, const c
         return r;
 }
 
-static void what_matches(void **state)
+TEST(what_matches)
 {
         static const struct {
                 const char *expression, *text;
@@ -60,14 +56,13 @@ static void what_matches(void **state)
                 { "", "", PATTERN_WHOLE, PATTERN_YES },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 if (match(cases[i].expression, cases[i].flags, cases[i].text) != cases[i].result)
                         fail_msg("%s on %s", cases[i].expression, cases[i].text);
         }
 }
 
-static void what_is_refused(void **state)
+TEST(what_is_refused)
 {
         static const struct {
                 const char *expression, *said;
@@ -95,7 +90,6 @@ static void what_is_refused(void **state)
                 { "((x*)*)*y", "exponential" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct error error = { "" };
                 struct pattern *p = pattern_new(cases[i].expression, 0, &error);
@@ -104,13 +98,12 @@ static void what_is_refused(void **state)
         }
 }
 
-static void length(void **state)
+TEST(length)
 {
         char expression[PATTERN_BYTES_MAX + 2];
         struct error error;
         struct pattern *p;
 
-        (void)state;
         memset(expression, 'a', sizeof(expression));
         expression[PATTERN_BYTES_MAX] = '\0';
         p = pattern_new(expression, PATTERN_WHOLE, &error);
@@ -123,11 +116,10 @@ static void length(void **state)
 }
 
 /* Only the beginning of a text is looked at, without a cut character at its end. */
-static void long_texts(void **state)
+TEST(long_texts)
 {
         char text[PATTERN_TEXT_MAX + 10];
 
-        (void)state;
         memset(text, 'a', sizeof(text));
         memcpy(text + PATTERN_TEXT_MAX - 1, "\xC3\xA9zzzzzz", 9);
         assert_int_equal(match("a+\xEF\xBF\xBD?", PATTERN_WHOLE, text), PATTERN_YES);
@@ -147,7 +139,7 @@ static uint64_t now_us(void)
  * No expression made of these pieces takes long to compile and to match against a text made for it. The bound is a
  * hundred times what was measured: it fails for seconds, not for a busy machine.
  */
-static void nothing_is_slow(void **state)
+TEST(nothing_is_slow)
 {
         static const char *const pieces[] = { "(",  ")",     ")+", ")*", "){255}", "a",  "a+", "a*", "|",
                                               ".*", "{2,9}", "b",  "?",  "[ab]*",  "(a", "a)", "$",  "^" };
@@ -155,7 +147,6 @@ static void nothing_is_slow(void **state)
         char text[PATTERN_TEXT_MAX + 1], hardest[300] = "";
         unsigned accepted = 0;
 
-        (void)state;
         memset(text, 'a', PATTERN_TEXT_MAX);
         text[PATTERN_TEXT_MAX] = '\0';
         for (int i = 0; i < 20000; i++) {
@@ -182,14 +173,4 @@ static void nothing_is_slow(void **state)
         print_message("slowest: %s, %llu us\n", hardest, (unsigned long long)worst);
         assert_true(accepted > 1000);
         assert_true(worst < 1000000);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(what_matches), cmocka_unit_test(what_is_refused), cmocka_unit_test(length),
-                cmocka_unit_test(long_texts),   cmocka_unit_test(nothing_is_slow),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a program cannot be watched from inside: which obstacle, and that each has its words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +8,10 @@
 #include "client/launch/program/agent_fit.h"
 #include "proto/base/limits.h"
 
-static void of_a_file(void **state)
+TEST(of_a_file)
 {
         struct agent_fit f = { .version = "9.4.7", .ghc = true, .eventlog = true };
 
-        (void)state;
         assert_int_equal(obstacle_of(&f), OBSTACLE_OTHER_LIBC); /* static: LD_PRELOAD does not reach it, */
         f.agent = true;                                         /* and need not if it is linked in */
         assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
@@ -36,11 +30,10 @@ static void of_a_file(void **state)
         assert_int_equal(obstacle_of(&f), OBSTACLE_NOT_GHC);
 }
 
-static void each_has_its_own_words(void **state)
+TEST(each_has_its_own_words)
 {
         char sentence[PROCESS_REASON_SIZE];
 
-        (void)state;
         assert_string_equal(obstacle_reason(OBSTACLE_NONE), "");
         obstacle_sentence(OBSTACLE_NONE, NULL, sentence, sizeof(sentence));
         assert_string_equal(sentence, "");
@@ -56,26 +49,14 @@ static void each_has_its_own_words(void **state)
         assert_non_null(strstr(obstacle_remedy(OBSTACLE_STRIPPED), "--disable-executable-stripping"));
 }
 
-static void this_very_program(void **state)
+TEST(this_very_program)
 {
         struct agent_fit f;
         struct error error = { "" };
 
-        (void)state;
         assert_true(agent_fit_check("/proc/self/exe", &f, &error));
         assert_int_equal(f.obstacle, OBSTACLE_NOT_GHC);
         assert_string_equal(error.text, obstacle_reason(OBSTACLE_NOT_GHC));
         assert_false(agent_fit_check("/nowhere", &f, &error));
         assert_int_equal(f.obstacle, OBSTACLE_NOT_GHC);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(of_a_file),
-                cmocka_unit_test(each_has_its_own_words),
-                cmocka_unit_test(this_very_program),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rtsinfo: real answers of GHC 9.0.2 programs, other versions by their way and number, and damaged text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/launch/program/inquire.h"
 
@@ -27,12 +23,11 @@ static struct rtsinfo parse(const char *text)
         return info;
 }
 
-static void real_answer(void **state)
+TEST(real_answer)
 {
         static const char path[] = "tests/data/rtsinfo/ghc902-thr_l.txt";
         char text[8192];
         FILE *f = fopen(path, "r");
-        (void)state;
 
         assert_non_null(f);
         size_t n = fread(text, 1, sizeof(text), f);
@@ -45,7 +40,7 @@ static void real_answer(void **state)
         assert_true(info.threaded && info.eventlog && !info.profiled && !info.debug);
 }
 
-static void ways(void **state)
+TEST(ways)
 {
         static const struct {
                 const char *text;
@@ -59,7 +54,6 @@ static void ways(void **state)
                 { ANSWER("9.6.6", "rts_v", ""), false, false, false, true },
                 { ANSWER("9.10.3", "rts_thr_p_dyn", ""), true, true, false, true },
         };
-        (void)state;
 
         for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
                 struct rtsinfo info = parse(t[i].text);
@@ -70,10 +64,9 @@ static void ways(void **state)
         }
 }
 
-static void versions(void **state)
+TEST(versions)
 {
         struct rtsinfo info = parse(ANSWER("9.11.20240805", "rts_v", ""));
-        (void)state;
 
         assert_true(rtsinfo_at_least(&info, 9, 2) && rtsinfo_at_least(&info, 9, 11));
         assert_false(rtsinfo_at_least(&info, 9, 12) || rtsinfo_at_least(&info, 10, 0));
@@ -82,15 +75,14 @@ static void versions(void **state)
 }
 
 /* The RTS escapes nothing: quotes within the value are part of it. */
-static void linked_flags(void **state)
+TEST(linked_flags)
 {
         struct rtsinfo info = parse(ANSWER("9.0.2", "rts_l", "-N -hc\"a\", \"b\")"));
-        (void)state;
 
         assert_string_equal(info.with_rtsopts, "-N -hc\"a\", \"b\")");
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
         static const char whole[] = ANSWER("9.0.2", "rts_l", "");
         static const char *const bad[] = {
@@ -105,7 +97,6 @@ static void damaged(void **state)
                 " [(\"GHC RTS\", \"NO\")\n ,(\"GHC version\", \"9.0.2\")\n ,(\"RTS way\", \"rts_l\")\n ]\n",
         };
         struct rtsinfo info;
-        (void)state;
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 assert_false(rtsinfo_parse(bad[i], strlen(bad[i]), &info));
@@ -118,14 +109,4 @@ static void damaged(void **state)
                 assert_int_equal(rtsinfo_parse(exact, n, &info), n >= way_end);
                 free(exact);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(real_answer),  cmocka_unit_test(ways),    cmocka_unit_test(versions),
-                cmocka_unit_test(linked_flags), cmocka_unit_test(damaged),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

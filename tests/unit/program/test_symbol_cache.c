@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of stripped programs: is there again, is never another's or damaged, and is bounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -61,11 +56,10 @@ static void has(uint64_t key, const char *expected)
         free(text);
 }
 
-static void answers_are_kept(void **state)
+TEST_WITH(answers_are_kept, set_up, tear_down)
 {
         struct stat st;
 
-        (void)state;
         has(KEY, NULL);
         symbol_cache_write(KEY, TEXT);
         has(KEY, TEXT);
@@ -80,11 +74,10 @@ static void answers_are_kept(void **state)
         has(KEY, "another 0x1 0 1\n");
 }
 
-static void another_keys_file_is_ignored(void **state)
+TEST_WITH(another_keys_file_is_ignored, set_up, tear_down)
 {
         char other[320];
 
-        (void)state;
         symbol_cache_write(KEY, TEXT);
         (void)snprintf(other, sizeof(other), "%s/%016" PRIx64, place, KEY + 2);
         assert_int_equal(rename(file, other), 0);
@@ -97,12 +90,11 @@ static void put_byte(int fd, size_t at, char byte)
         assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
 }
 
-static void what_is_damaged_is_ignored(void **state)
+TEST_WITH(what_is_damaged_is_ignored, set_up, tear_down)
 {
         const size_t step = thin(1, "changes of a byte"), n = 17 + strlen(TEXT);
         char bytes[512];
 
-        (void)state;
         symbol_cache_write(KEY, TEXT);
         const int fd = open(file, O_RDWR);
         assert_int_equal(pread(fd, bytes, sizeof(bytes), 0), n);
@@ -127,12 +119,11 @@ static void what_is_damaged_is_ignored(void **state)
         has(KEY, TEXT);
 }
 
-static void the_oldest_is_dropped(void **state)
+TEST_WITH(the_oldest_is_dropped, set_up, tear_down)
 {
         char of_key[320];
         size_t n = 0;
 
-        (void)state;
         for (uint64_t key = 1; key <= SYMBOL_CACHE_MOST + 3; key++) {
                 symbol_cache_write(key, TEXT);
                 (void)snprintf(of_key, sizeof(of_key), "%s/%016" PRIx64, place, key);
@@ -150,12 +141,11 @@ static void the_oldest_is_dropped(void **state)
         has(SYMBOL_CACHE_MOST + 3, TEXT);
 }
 
-static void without_a_place_nothing_is_kept(void **state)
+TEST_WITH(without_a_place_nothing_is_kept, set_up, tear_down)
 {
         static const char *const homes[] = { "", "relative", "/proc/none", "/dev/null" };
         char *large = calloc(1, 1 << 16);
 
-        (void)state;
         assert_non_null(large);
         memset(large, 'x', (1 << 16) - 1);
         symbol_cache_write(KEY, large); /* of nothing that we asked for */
@@ -179,9 +169,8 @@ static void without_a_place_nothing_is_kept(void **state)
         has(KEY, TEXT);
 }
 
-static void what_another_user_owns_is_ignored(void **state)
+TEST_WITH(what_another_user_owns_is_ignored, set_up, tear_down)
 {
-        (void)state;
         if (geteuid() != 0)
                 skip();
         symbol_cache_write(KEY, TEXT);
@@ -191,18 +180,4 @@ static void what_another_user_owns_is_ignored(void **state)
         has(KEY, TEXT);
         assert_int_equal(chown(home, 65534, 65534), 0); /* root, with the environment of another user */
         has(KEY, NULL);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(answers_are_kept, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(another_keys_file_is_ignored, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_is_damaged_is_ignored, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(the_oldest_is_dropped, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(without_a_place_nothing_is_kept, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_another_user_owns_is_ignored, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/publish/support.h"
 
 #include "daemon/publish/encode.h"
+#include "tests/unit/test.h"
 
 static struct encoder encoder;
 
@@ -21,9 +22,8 @@ static uint64_t number(unsigned i)
         return i == 0 ? 0 : i == 65 ? UINT64_MAX : UINT64_C(1) << (i - 1) | (i & 1);
 }
 
-static void bands_of_tables(void **state)
+TEST(bands_of_tables)
 {
-        (void)state;
         for (unsigned i = 0; i < 100; i++) {
                 char name[5000];
                 const struct info_table table = {
@@ -62,12 +62,11 @@ static void bands_of_tables(void **state)
         }
 }
 
-static void censuses(void **state)
+TEST(censuses)
 {
         static struct census_row rows[10000];
         static const struct census_contents contents[] = { { 3, 5, "[Int]" }, { 70000, UINT64_MAX, "[\xff]" } };
 
-        (void)state;
         for (uint32_t n = 0; n <= 10000; n = n * 10 + (n == 0)) {
                 struct census census = { .number = 7,
                                          .time_ns = 8,
@@ -103,14 +102,4 @@ static void censuses(void **state)
                 free(bytes);
                 encoder_done(&encoder);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(bands_of_tables),
-                cmocka_unit_test(censuses),
-        };
-
-        return cmocka_run_group_tests_name("encode", tests, NULL, NULL);
 }

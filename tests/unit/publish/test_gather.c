@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Data gathered between two messages: arrays grow with a burst and are freed after it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/publish/send.h"
 #include "daemon/publish/limits.h"
@@ -25,11 +20,10 @@ static void sent(struct gathered *g)
         gathered_collections_sent(g);
 }
 
-static void test_a_burst_keeps_no_memory(void **state)
+TEST(test_a_burst_keeps_no_memory)
 {
         struct gathered g;
 
-        (void)state;
         gathered_init(&g);
         gather(&g, 300);
         gathered_shrink(&g); /* they still wait */
@@ -46,11 +40,10 @@ static void test_a_burst_keeps_no_memory(void **state)
         gathered_done(&g);
 }
 
-static void test_what_is_usual_keeps_its_memory(void **state)
+TEST(test_what_is_usual_keeps_its_memory)
 {
         struct gathered g;
 
-        (void)state;
         gathered_init(&g);
         gather(&g, 20);
         sent(&g);
@@ -58,14 +51,4 @@ static void test_what_is_usual_keeps_its_memory(void **state)
         assert_int_equal(g.samples[SERIES_LIVE].capacity, 32);
         assert_int_equal(g.collections.capacity, 32);
         gathered_done(&g);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_a_burst_keeps_no_memory),
-                cmocka_unit_test(test_what_is_usual_keeps_its_memory),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "daemon/publish/sentences.h"
+#include "tests/unit/test.h"
 
 static struct feed f;
 
@@ -32,11 +33,10 @@ static void is_called(uint32_t id, const char *label, const char *name)
         assert_string_equal(text, name);
 }
 
-static void info_tables(void **state)
+TEST(info_tables)
 {
         static const char *const names[] = { "sat_s1_info", "Cons_con_info", "Other_info" };
 
-        (void)state;
         feed_open(&f);
         profile_begin(BREAKDOWN_INFO_TABLE);
         for (uint64_t i = 0; i < 3; i++) {
@@ -61,9 +61,8 @@ static void info_tables(void **state)
 }
 
 /* Compilers write the number of the runtime's closure types. */
-static void closure_types(void **state)
+TEST(closure_types)
 {
-        (void)state;
         assert_string_equal(label_closure_type("1"), "CONSTR");
         assert_string_equal(label_closure_type("8"), "FUN");
         assert_string_equal(label_closure_type("19"), "THUNK_1_1");
@@ -101,11 +100,10 @@ static void name_of_deep(uint32_t outermost, char name[LABEL_MAX])
         feed_close(&f);
 }
 
-static void stacks(void **state)
+TEST(stacks)
 {
         char one[LABEL_MAX], again[LABEL_MAX], other[LABEL_MAX];
 
-        (void)state;
         name_of_deep(20, one);
         name_of_deep(20, again);
         name_of_deep(21, other);
@@ -118,12 +116,4 @@ static void stacks(void **state)
         ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "1814", U(0), U(100), U(1), U(1));
         is_called(1, "Main.inner", "");
         feed_close(&f);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(info_tables), cmocka_unit_test(closure_types),
-                                            cmocka_unit_test(stacks) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

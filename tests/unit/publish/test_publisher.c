@@ -14,6 +14,7 @@
 #include "daemon/model/model.h"
 #include "daemon/publish/encode.h"
 #include "daemon/publish/publisher.h"
+#include "tests/unit/test.h"
 
 #define KINDS    (HW__KIND__KIND_ALERT + 1)
 #define MAX_ROWS 4096
@@ -346,7 +347,7 @@ static void replay(struct follower *f, const char *run, size_t flush_every)
         assert_true(n > 0);
 }
 
-static void test_logs(void **state)
+TEST(test_logs)
 {
         static const char *const runs[] = {
                 "cc-hc-ghc902",     "cc-hr-ghc902",     "cc-p-ghc902",
@@ -354,7 +355,6 @@ static void test_logs(void **state)
                 "parallel-ghc9103", "ticky-ghc902",     "binmsg-ghc9103",
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
                 for (size_t every = 0; every < 3; every++) {
                         struct follower *f = open_publisher();
@@ -388,12 +388,11 @@ static void live(struct follower *f, uint64_t time_ns, uint64_t bytes)
 }
 
 /* Far more than a message holds, and no flush: sent early, nothing lost, nothing twice. */
-static void test_full_messages_are_sent_early(void **state)
+TEST(test_full_messages_are_sent_early)
 {
         enum { N = 3000 };
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 1);
         for (uint64_t i = 1; i <= N; i++) {
                 char text[32];
@@ -417,13 +416,12 @@ static void test_full_messages_are_sent_early(void **state)
 }
 
 /* Where only the last notes are read, those that are kept when the run ends are sent, and no others. */
-static void test_last_notes_alone(void **state)
+TEST(test_last_notes_alone)
 {
         static const struct update_wish last = { .last_notes = true, .ends_alone = true };
         enum { N = 2 * LIMIT_NOTES + 7 };
         struct follower *f = open_publisher();
 
-        (void)state;
         publisher_set_wish(f->p, &last);
         begin_run(f, 1);
         for (uint64_t i = 1; i <= N; i++)
@@ -436,13 +434,12 @@ static void test_last_notes_alone(void **state)
 }
 
 /* Pages are counted more rarely than RSS is read, and live data measured more rarely still: the text says how old. */
-static void test_an_old_account_of_rss_says_so(void **state)
+TEST(test_an_old_account_of_rss_says_so)
 {
         struct follower *f = open_publisher();
         struct heap heap = *model_heap(f->m);
         struct encoder e;
 
-        (void)state;
         encoder_init(&e);
         resident_clear(&heap.resident);
         heap.resident.rss_bytes = UINT64_C(208) << 20;
@@ -474,11 +471,10 @@ static void test_an_old_account_of_rss_says_so(void **state)
         close_publisher(f);
 }
 
-static void test_unknown_is_absent(void **state)
+TEST(test_unknown_is_absent)
 {
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 3);
         live(f, 5000, 123);
         publisher_flush(f->p, 2000);
@@ -500,14 +496,13 @@ static void test_unknown_is_absent(void **state)
 }
 
 /* Program arguments are published only when requested, RTS options always; the environment never. */
-static void test_arguments_are_kept_back(void **state)
+TEST(test_arguments_are_kept_back)
 {
         static const char args[] = "\0\0\0\1prog\0--password=x\0+RTS\0-hT\0-RTS";
         static const char env[] = "\0\0\0\1SECRET=y";
         struct target_facts open_facts = facts;
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 1);
         event(f, HW_PROGRAM_ARGS, 1, args, sizeof(args));
         event(f, HW_PROGRAM_ENV, 1, env, sizeof(env));
@@ -528,11 +523,10 @@ static void test_arguments_are_kept_back(void **state)
 }
 
 /* A new run: sequences go on, the previous run's data is gone. */
-static void test_new_run(void **state)
+TEST(test_new_run)
 {
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 1);
         live(f, 1000, 1);
         event(f, HW_USER_MSG, 1000, "one", 3);
@@ -554,11 +548,10 @@ static void test_new_run(void **state)
         close_publisher(f);
 }
 
-static void test_sink_error_stays(void **state)
+TEST(test_sink_error_stays)
 {
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 1);
         live(f, 1000, 1);
         f->result = -EPIPE;
@@ -573,11 +566,10 @@ static void test_sink_error_stays(void **state)
 }
 
 /* Takes a snapshot in parts while the program goes on, then what was published meanwhile: no number is skipped. */
-static void test_a_snapshot_in_parts_meanwhile(void **state)
+TEST(test_a_snapshot_in_parts_meanwhile)
 {
         static const char *const runs[] = { "cc-hc-ghc902", "cc-p-ghc902", "leaky-hT-ghc9103" };
 
-        (void)state;
         for (unsigned i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
                 struct follower *f = open_publisher(), *n = new_late_joiner();
                 size_t replayed = 0;
@@ -612,11 +604,10 @@ static void census_of(struct follower *f, uint64_t time_ns, char label)
 }
 
 /* The newest census has a band that came after the part with the bands: the follower checks that it knows all. */
-static void test_bands_come_before_their_census(void **state)
+TEST(test_bands_come_before_their_census)
 {
         struct follower *f = open_publisher(), *n = new_late_joiner();
 
-        (void)state;
         begin_run(f, 1);
         census_of(f, 1000, 'a');
         publisher_flush(f->p, 2000);
@@ -631,11 +622,10 @@ static void test_bands_come_before_their_census(void **state)
 }
 
 /* The program is started again while a snapshot is under way: what came of the old run is not taken for the new one. */
-static void test_a_new_run_begins_a_snapshot_anew(void **state)
+TEST(test_a_new_run_begins_a_snapshot_anew)
 {
         struct follower *f = open_publisher(), *n = new_late_joiner();
 
-        (void)state;
         begin_run(f, 1);
         live(f, 1000, 1);
         event(f, HW_USER_MSG, 1000, "one", 3);
@@ -654,13 +644,12 @@ static void test_a_new_run_begins_a_snapshot_anew(void **state)
  * A census of bands with the longest labels an event can have, of bytes that are not UTF-8: each would triple. No
  * message of one program may grow so large that readers of all programs refuse it.
  */
-static void test_long_labels_make_no_large_message(void **state)
+TEST(test_long_labels_make_no_large_message)
 {
         enum { BANDS = 300, LABEL = 65000 };
         static uint8_t row[9 + LABEL];
         struct follower *f = open_publisher();
 
-        (void)state;
         begin_run(f, 1);
         event(f, HW_HEAP_PROF_SAMPLE_BEGIN, 1000, (uint8_t[8]){ 0 }, 8);
         for (unsigned i = 0; i < BANDS; i++) {
@@ -689,13 +678,12 @@ static void test_long_labels_make_no_large_message(void **state)
 }
 
 /* Of a finished log no kind is made that is not read, and no single samples where none are. */
-static void test_only_what_is_wanted(void **state)
+TEST(test_only_what_is_wanted)
 {
         static const struct update_wish censuses = { .kinds = WISH(BAND) | WISH(CENSUS) },
                                         totals = { .kinds = WISH(HEAP) | WISH(GC), .no_samples = true };
         const struct update_wish *const wishes[] = { &censuses, &totals };
 
-        (void)state;
         for (unsigned i = 0; i < 2; i++) {
                 struct follower *f = open_publisher();
                 publisher_set_wish(f->p, wishes[i]);
@@ -706,25 +694,4 @@ static void test_only_what_is_wanted(void **state)
                 assert_int_equal(f->collections + f->samples[SERIES_LIVE], 0);
                 close_publisher(f);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_logs),
-                cmocka_unit_test(test_only_what_is_wanted),
-                cmocka_unit_test(test_full_messages_are_sent_early),
-                cmocka_unit_test(test_last_notes_alone),
-                cmocka_unit_test(test_an_old_account_of_rss_says_so),
-                cmocka_unit_test(test_unknown_is_absent),
-                cmocka_unit_test(test_arguments_are_kept_back),
-                cmocka_unit_test(test_new_run),
-                cmocka_unit_test(test_sink_error_stays),
-                cmocka_unit_test(test_long_labels_make_no_large_message),
-                cmocka_unit_test(test_a_snapshot_in_parts_meanwhile),
-                cmocka_unit_test(test_bands_come_before_their_census),
-                cmocka_unit_test(test_a_new_run_begins_a_snapshot_anew),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

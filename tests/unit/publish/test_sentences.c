@@ -5,6 +5,7 @@
 #include "daemon/publish/sentences.h"
 #include "tests/unit/model/events.h"
 #include "tests/unit/phrase_slots.h"
+#include "tests/unit/test.h"
 
 #define MIB 1048576.0
 
@@ -38,11 +39,10 @@ static void has(const char *said, const char *wanted)
                 fail_msg("%s", out);
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
         struct trend_result r = { .verdict = TREND_UNKNOWN, .verdict_by_ns = UINT64_MAX };
 
-        (void)state;
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
         r.provisional = (struct trend_provisional){ true, 1 << 20, 1 << 19, 3 << 19, UINT64_C(12000000000) };
         r.verdict_in_ns = UINT64_C(6000000000);
@@ -111,9 +111,8 @@ static void verdicts(void **state)
 }
 
 /* Every test that can be missing has its own words. */
-static void what_is_missing(void **state)
+TEST(what_is_missing)
 {
-        (void)state;
         for (unsigned i = 0; i < TEST_COUNT; i++) {
                 const char *words = window_test_failure((enum window_test)i);
                 struct trend_result r = rising(TREND_STEADY, TREND_BASIS_RECENT, (enum window_test)i);
@@ -147,12 +146,11 @@ static struct growth nothing(enum growth_where where)
 }
 
 /* A number of a census long ago is not beside one of now without its age. */
-static void threads_of_an_old_census(void **state)
+TEST(threads_of_an_old_census)
 {
         struct thread_rise r = { .threads = 6000, .rate = 112, .band_threads = 1900, .band_time_ns = 20 * SECOND };
         struct feed f;
 
-        (void)state;
         feed_open(&f);
         ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 20 * SECOND, "8", U(1));
         ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 20 * SECOND, "18z", U(0), U(9000), "threads in Main.worker");
@@ -165,12 +163,11 @@ static void threads_of_an_old_census(void **state)
         feed_close(&f);
 }
 
-static void places(void **state)
+TEST(places)
 {
         struct growth g = nothing(GROWTH_UNKNOWN);
         struct feed f;
 
-        (void)state;
         feed_open(&f);
         const struct bands *bands = model_bands(f.m);
         says(sentence_growth(out, sizeof(out), &g, bands),
@@ -241,12 +238,11 @@ static void census(struct feed *f)
 }
 
 /* Live growth names the three bands that gained most, and says ? for one that is gone. */
-static void bands_that_grow(void **state)
+TEST(bands_that_grow)
 {
         struct growth g = nothing(GROWTH_LIVE);
         struct feed f;
 
-        (void)state;
         feed_open(&f);
         census(&f);
         g.live = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
@@ -284,7 +280,7 @@ static void bands_that_grow(void **state)
         feed_close(&f);
 }
 
-static void limits(void **state)
+TEST(limits)
 {
         struct limit_time l = { .limit = { 2u << 30, LIMIT_SOURCE_CGROUP },
                                 .series = SERIES_LIVE,
@@ -293,7 +289,6 @@ static void limits(void **state)
                                 .high_s = 7500,
                                 .heap_over_live = 2.53 };
 
-        (void)state;
 #define CGROUP "the limit of its control group (2.00 GiB)"
 #define NEED   ", as the collector needs 2.5 times the live bytes"
         says(sentence_limit(out, sizeof(out), &l), "in 1h 10m to 2h 05m live data reaches " CGROUP NEED);
@@ -318,11 +313,10 @@ static void limits(void **state)
         has(sentence_limit(out, sizeof(out), &l), "foreign memory reaches the given limit (");
 }
 
-static void scales(void **state)
+TEST(scales)
 {
         struct tracker_config c = tracker_config_scaled(SECOND);
 
-        (void)state;
         says(sentence_scale(out, sizeof(out), &c),
              "judged in steps of 1.00 s: growth that lasts 3m 00s without slowing down is called a leak");
         c.automatic = true;
@@ -332,7 +326,7 @@ static void scales(void **state)
 }
 
 /* A rise to half of -M, where the other half is no room for it. */
-static void rises(void **state)
+TEST(rises)
 {
         struct tracked_early r = {
                 .series = SERIES_LIVE,
@@ -354,7 +348,6 @@ static void rises(void **state)
         };
 #define ROSE_19_S "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s"
 
-        (void)state;
         says(sentence_early(out, sizeof(out), &r),
              ROSE_19_S "; if it continues, it reaches the heap limit -M (400 MiB) in 1.00 s");
         r.latest_s = 3;
@@ -407,12 +400,11 @@ static void rises(void **state)
 }
 
 /* However little room there is, the text ends inside of it. */
-static void cut(void **state)
+TEST(cut)
 {
         struct trend_result r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
         char whole[SENTENCE_MAX], room[SENTENCE_MAX + 8];
 
-        (void)state;
         (void)sentence_verdict(whole, sizeof(whole), &r);
         for (size_t size = 1; size < strlen(whole) + 8; size++) {
                 memset(room, '#', sizeof(room));
@@ -424,12 +416,11 @@ static void cut(void **state)
 }
 
 /* Nothing of what is read from outside says its flags. */
-static void sizes_of_a_heap(void **state)
+TEST(sizes_of_a_heap)
 {
         const struct heap heap = { .live_bytes = 100 << 20, .heap_size_bytes = 300 << 20 };
         struct run run = { .allocation_area_bytes = UNKNOWN_U64, .max_heap_bytes = UNKNOWN_U64 };
 
-        (void)state;
         has(sentence_sizing(out, sizeof(out), &run, &heap),
             "4 times the live data (by default: its flags are not known)");
         run.args[run.n_args++] = "program";
@@ -437,7 +428,7 @@ static void sizes_of_a_heap(void **state)
         has(sentence_sizing(out, sizeof(out), &run, &heap), "and 2.00 MiB for allocation (from the flags");
 }
 
-static void sentences_name_slots_that_there_are(void **state)
+TEST(sentences_name_slots_that_there_are)
 {
 #define TABLE(...)
 #define SLOTS(...)
@@ -458,25 +449,5 @@ static void sentences_name_slots_that_there_are(void **state)
                 NULL
         };
 
-        (void)state;
         assert_slots_exist(rows, names);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(verdicts),
-                cmocka_unit_test(what_is_missing),
-                cmocka_unit_test(threads_of_an_old_census),
-                cmocka_unit_test(places),
-                cmocka_unit_test(bands_that_grow),
-                cmocka_unit_test(limits),
-                cmocka_unit_test(scales),
-                cmocka_unit_test(cut),
-                cmocka_unit_test(rises),
-                cmocka_unit_test(sizes_of_a_heap),
-                cmocka_unit_test(sentences_name_slots_that_there_are),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

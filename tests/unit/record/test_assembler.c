@@ -6,6 +6,7 @@
 
 #include "tests/unit/base/short_memory.h"
 #include "tests/unit/record/recorded.h"
+#include "tests/unit/test.h"
 
 struct playing {
         struct assembler assembler;
@@ -130,15 +131,13 @@ static void check_all(uint64_t random)
         globfree(&logs);
 }
 
-static void test_uncut(void **state)
+TEST(test_uncut)
 {
-        (void)state;
         check_all(0);
 }
 
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
-        (void)state;
         check_all(1);
         check_all(2);
 }
@@ -156,13 +155,12 @@ static void begin_or_take(void *ctx, const struct hw_eventlog *log, const struct
 }
 
 /* What is dropped when out of memory is counted: with it, the bytes add up. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
         struct bytes b = load("tests/data/logs/leaky-hi-ghc9103/run.eventlog");
         size_t whole = 0;
         bool failed = true;
 
-        (void)state;
         for (fail_at = 0; failed; fail_at++) {
                 struct playing t = { .random = 0 };
                 calls = 0;
@@ -183,14 +181,4 @@ static void test_out_of_memory(void **state)
         }
         assert_true(fail_at > 8);
         free(b.p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_uncut),
-                cmocka_unit_test(test_cut_anywhere),
-                cmocka_unit_test(test_out_of_memory),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

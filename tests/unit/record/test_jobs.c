@@ -2,12 +2,9 @@
 /* What was read one piece after the other is handed over as one job; the queue's bound holds; nothing stays behind. */
 #include "daemon/record/jobs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/source/buffer/read_buffer.h"
 #include "daemon/record/limits.h"
@@ -55,13 +52,12 @@ static void expect(struct jobs *q, const struct shared_run *run, size_t size)
         jobs_did(q, job);
 }
 
-static void test_pieces_of_one_stream_are_one_job(void **state)
+TEST(test_pieces_of_one_stream_are_one_job)
 {
         struct stream a = { .run = RUN(1) }, b = { .run = RUN(2) };
         uint64_t done;
         struct jobs q;
 
-        (void)state;
         jobs_init(&q);
         for (int i = 0; i < 5; i++)
                 assert_true(read_on(&q, &a, 1000));
@@ -83,12 +79,11 @@ static void test_pieces_of_one_stream_are_one_job(void **state)
         assert_int_equal(read_buffers_in_use(), 1);
 }
 
-static void test_what_does_not_follow_is_another_job(void **state)
+TEST(test_what_does_not_follow_is_another_job)
 {
         struct stream a = { .run = RUN(1) };
         struct jobs q;
 
-        (void)state;
         jobs_init(&q);
         assert_true(read_on(&q, &a, 100));
         a.offset++; /* something between them was left out */
@@ -98,14 +93,13 @@ static void test_what_does_not_follow_is_another_job(void **state)
         assert_int_equal(read_buffers_in_use(), 1);
 }
 
-static void test_the_queue_holds_what_it_may_and_no_more(void **state)
+TEST(test_the_queue_holds_what_it_may_and_no_more)
 {
         struct stream a = { .run = RUN(1) };
         size_t bytes = 0;
         struct job *job;
         struct jobs q;
 
-        (void)state;
         jobs_init(&q);
         while (read_on(&q, &a, READ_PIECE_BYTES))
                 assert_true((bytes += READ_PIECE_BYTES) <= QUEUE_BYTES);
@@ -138,12 +132,11 @@ static void *do_all(void *ctx)
         return NULL;
 }
 
-static void test_another_thread_waits_for_a_job(void **state)
+TEST(test_another_thread_waits_for_a_job)
 {
         pthread_t thread;
         struct jobs q;
 
-        (void)state;
         jobs_init(&q);
         assert_true(jobs_add(&q, &(struct job){ .run = RUN(1), .kind = JOB_SEAL }));
         jobs_wait(&q, 1, clock_mono_ns()); /* nobody does it: until that time */
@@ -157,15 +150,4 @@ static void test_another_thread_waits_for_a_job(void **state)
         jobs_stop(&q);
         assert_int_equal(pthread_join(thread, NULL), 0);
         jobs_done(&q);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_pieces_of_one_stream_are_one_job),
-                cmocka_unit_test(test_what_does_not_follow_is_another_job),
-                cmocka_unit_test(test_the_queue_holds_what_it_may_and_no_more),
-                cmocka_unit_test(test_another_thread_waits_for_a_job),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 /* A pause begins with the first trouble and ends with the last; a disk counts as slow for ten seconds. */
 #include "daemon/record/recorder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/record/limits.h"
 
@@ -16,11 +13,10 @@
 
 static char why[PAUSE_DETAIL_BYTES];
 
-static void test_the_disk(void **state)
+TEST(test_the_disk)
 {
         struct pause p;
 
-        (void)state;
         pause_init(&p, "/r");
         assert_false(pause_reason(&p, why));
         assert_string_equal(why, "");
@@ -32,11 +28,10 @@ static void test_the_disk(void **state)
         pause_done(&p);
 }
 
-static void test_too_slow(void **state)
+TEST(test_too_slow)
 {
         struct pause p;
 
-        (void)state;
         pause_init(&p, "/r");
         pause_refused(&p, 100 * S);
         assert_true(pause_reason(&p, why));
@@ -54,11 +49,10 @@ static void test_too_slow(void **state)
 }
 
 /* Few events wait, so nothing is refused; but nothing is done either. */
-static void test_hangs(void **state)
+TEST(test_hangs)
 {
         struct pause p;
 
-        (void)state;
         pause_init(&p, "/r");
         for (uint64_t t = 100; t < 130; t++)
                 pause_update(&p, 0, 7, t * S); /* nothing waits */
@@ -72,15 +66,4 @@ static void test_hangs(void **state)
         pause_update(&p, 1, 8, 140 * S);
         assert_false(pause_reason(&p, why));
         pause_done(&p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_the_disk),
-                cmocka_unit_test(test_too_slow),
-                cmocka_unit_test(test_hangs),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@
 #include "proto/eventlog/recording/run_dir.h"
 #include "proto/eventlog/recording/stretch.h"
 #include "tests/unit/record/recorded.h"
+#include "tests/unit/test.h"
 
 #define START_NS UINT64_C(1795000000000000000)
 
@@ -212,9 +213,8 @@ static struct recorded_run only_run(const char *target)
 
 /* -------------------------------------------------------------------- tests */
 
-static void test_all_of_it_comes_back(void **state)
+TEST(test_all_of_it_comes_back)
 {
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct content want[LOGS];
@@ -237,9 +237,8 @@ static void test_all_of_it_comes_back(void **state)
         }
 }
 
-static void test_stretches_are_logs_with_all_names(void **state)
+TEST(test_stretches_are_logs_with_all_names)
 {
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ .total_bytes = 256u << 10 }); /* small segments */
         struct content whole[LOGS];
@@ -266,12 +265,11 @@ static void test_stretches_are_logs_with_all_names(void **state)
 }
 
 /* A recording that was cut at any byte, as by a loss of power, opens and is good up to its last whole frame. */
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
         char path[RECORDED_PATH_MAX + 64];
         struct stat st;
 
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         play(r, "a", "leaky-hi-ghc9103", 64);
@@ -294,12 +292,11 @@ static void test_cut_anywhere(void **state)
 }
 
 /* A run that was cut off in its last segment ends where it was cut off: it had no end marker, and gets none. */
-static void test_cut_in_the_first_frame_of_a_segment(void **state)
+TEST(test_cut_in_the_first_frame_of_a_segment)
 {
         char path[RECORDED_PATH_MAX + 64];
         struct cutout_stats stats;
 
-        (void)state;
         empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ .target_bytes = 64u << 10 }, true);
@@ -316,9 +313,8 @@ static void test_cut_in_the_first_frame_of_a_segment(void **state)
         free(b.p);
 }
 
-static void test_the_oldest_goes_first(void **state)
+TEST(test_the_oldest_goes_first)
 {
-        (void)state;
         empty_root();
         struct budget budget = { .total_bytes = 64u << 10, .target_bytes = 48u << 10 };
         struct recorder *r = open_recorder(budget);
@@ -340,14 +336,13 @@ static void test_the_oldest_goes_first(void **state)
 }
 
 /* A profile that was kept with a run is counted with it, found by its time, and goes by its age or with the run. */
-static void test_a_profile_is_of_its_run(void **state)
+TEST(test_a_profile_is_of_its_run)
 {
         const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
         char path[RECORDED_PATH_MAX], found[RECORDED_PATH_MAX], name[PROFILE_NAME_BYTES];
         struct budget_use use;
         uint64_t wall_ns;
 
-        (void)state;
         empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ 0 }, true);
@@ -383,9 +378,8 @@ static void test_a_profile_is_of_its_run(void **state)
 }
 
 /* What others fill the disk with costs no recording: nothing that is removed would make room enough. */
-static void test_a_full_disk_removes_nothing(void **state)
+TEST(test_a_full_disk_removes_nothing)
 {
-        (void)state;
         empty_root();
         struct budget budget = { .free_bytes = 0 };
         struct recorder *r = open_recorder(budget);
@@ -407,9 +401,8 @@ static void test_a_full_disk_removes_nothing(void **state)
 }
 
 /* What somebody has pinned stays, whatever the budget; a pin that was left behind counts for nothing. */
-static void test_pinned_segments_stay(void **state)
+TEST(test_pinned_segments_stay)
 {
-        (void)state;
         empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ .target_bytes = 256u << 10 }, true); /* small segments */
@@ -447,11 +440,10 @@ static struct rlimit limit_files(rlim_t bytes)
 }
 
 /* Of the recordings that a full disk pauses one is the first, until it is over. */
-static void test_the_first_of_those_paused(void **state)
+TEST(test_the_first_of_those_paused)
 {
         struct recording_state first, other;
 
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
@@ -477,11 +469,10 @@ static void test_the_first_of_those_paused(void **state)
         free(b.p);
 }
 
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
         struct recording_state s;
 
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
@@ -555,13 +546,12 @@ static void count_labels(void *ctx, const struct hw_eventlog *log, const struct 
 }
 
 /* Nothing waits for a hanging disk: what does not fit is counted, and every definition is kept. */
-static void test_a_disk_that_hangs(void **state)
+TEST(test_a_disk_that_hangs)
 {
         struct recording_state s;
         struct cutout_stats stats;
         unsigned labels = 0, want = 0;
 
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS };
@@ -591,11 +581,10 @@ static void test_a_disk_that_hangs(void **state)
 }
 
 /* A disk that has taken nothing: not more is lost than there was. */
-static void test_all_is_lost(void **state)
+TEST(test_all_is_lost)
 {
         struct recording_state s;
 
-        (void)state;
         empty_root();
         const struct rlimit old = limit_files(0);
         struct recorder *r = open_recorder((struct budget){ 0 });
@@ -649,13 +638,12 @@ static unsigned damage_frame(const char *path, unsigned which)
 }
 
 /* What a frame that cannot be read defined is kept apart, too, and comes before the next frame. */
-static void test_definitions_of_a_damaged_frame(void **state)
+TEST(test_definitions_of_a_damaged_frame)
 {
         char path[RECORDED_PATH_MAX + 64];
         struct cutout_stats stats;
         unsigned labels = 0, want = 0;
 
-        (void)state;
         empty_root();
         struct bytes b = many_blocks(2u << 20);
         struct content whole = record(b, (struct budget){ 0 }, false);
@@ -812,9 +800,8 @@ static void assert_one_whole_run(const struct content *want)
 }
 
 /* A run is one recording, however often the daemon is started again meanwhile: whole, and with all definitions. */
-static void test_a_run_goes_on_in_its_recording(void **state)
+TEST(test_a_run_goes_on_in_its_recording)
 {
-        (void)state;
         for (size_t i = 0; i < LOGS; i++) {
                 struct bytes b = load_run(logs[i]);
                 empty_root();
@@ -825,9 +812,8 @@ static void test_a_run_goes_on_in_its_recording(void **state)
 }
 
 /* A file is read again from the newest checkpoint: what is recorded already is not recorded twice. */
-static void test_what_is_read_again_is_recorded_once(void **state)
+TEST(test_what_is_read_again_is_recorded_once)
 {
-        (void)state;
         for (size_t i = 0; i < LOGS; i++) {
                 struct bytes b = load_run(logs[i]);
                 empty_root();
@@ -841,9 +827,8 @@ static void test_what_is_read_again_is_recorded_once(void **state)
 }
 
 /* As after a power cut: what is missing before the rest is counted. */
-static void test_what_was_cut_off_before_it_went_on_is_counted(void **state)
+TEST(test_what_was_cut_off_before_it_went_on_is_counted)
 {
-        (void)state;
         empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         struct restart d = {
@@ -861,9 +846,8 @@ static void test_what_was_cut_off_before_it_went_on_is_counted(void **state)
 }
 
 /* A run continues after a gap of unknown size; another header, or another run, is recorded apart. */
-static void test_another_stream_of_the_run(void **state)
+TEST(test_another_stream_of_the_run)
 {
-        (void)state;
         empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103"), other = many_blocks(1u << 20);
         struct content want = play_restarted(b, 9, false);
@@ -882,14 +866,13 @@ static void test_another_stream_of_the_run(void **state)
 }
 
 /* What an earlier process of the daemon lost of a run is still said in the next one. */
-static void test_counts_survive_a_restart(void **state)
+TEST(test_counts_survive_a_restart)
 {
         const struct recording_counts before = { .bytes = 1000, .lost_bytes = 300, .lost_frames = 2 };
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct recording *recording = recording_new(r, "a");
         struct recording_state now;
 
-        (void)state;
         recording_recall(recording, "a", START_NS, before);
         recording_state(recording, &now);
         assert_int_equal(now.bytes, 1000);
@@ -899,12 +882,11 @@ static void test_counts_survive_a_restart(void **state)
         recorder_destroy(&r);
 }
 
-static void test_directories_of_others_are_refused(void **state)
+TEST(test_directories_of_others_are_refused)
 {
         struct recorder_options options = { .directory = root };
         struct error error;
 
-        (void)state;
         empty_root();
         assert_int_equal(chmod(root, 0755), 0);
         assert_null(recorder_new(&options, &error));
@@ -914,12 +896,11 @@ static void test_directories_of_others_are_refused(void **state)
         assert_null(recorder_new(&options, &error));
 }
 
-static void test_runs_are_found_by_name(void **state)
+TEST(test_runs_are_found_by_name)
 {
         struct recorded_run run;
         struct error error;
 
-        (void)state;
         empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         for (unsigned i = 0; i < 3; i++)
@@ -936,29 +917,4 @@ static void test_runs_are_found_by_name(void **state)
         assert_int_equal(recorded_run_delete(root, &run), 0);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_all_of_it_comes_back),
-                cmocka_unit_test(test_stretches_are_logs_with_all_names),
-                cmocka_unit_test(test_cut_anywhere),
-                cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
-                cmocka_unit_test(test_the_oldest_goes_first),
-                cmocka_unit_test(test_a_profile_is_of_its_run),
-                cmocka_unit_test(test_a_full_disk_removes_nothing),
-                cmocka_unit_test(test_pinned_segments_stay),
-                cmocka_unit_test(test_full_disk),
-                cmocka_unit_test(test_the_first_of_those_paused),
-                cmocka_unit_test(test_a_disk_that_hangs),
-                cmocka_unit_test(test_all_is_lost),
-                cmocka_unit_test(test_definitions_of_a_damaged_frame),
-                cmocka_unit_test(test_a_run_goes_on_in_its_recording),
-                cmocka_unit_test(test_what_is_read_again_is_recorded_once),
-                cmocka_unit_test(test_what_was_cut_off_before_it_went_on_is_counted),
-                cmocka_unit_test(test_another_stream_of_the_run),
-                cmocka_unit_test(test_counts_survive_a_restart),
-                cmocka_unit_test(test_directories_of_others_are_refused),
-                cmocka_unit_test(test_runs_are_found_by_name),
-        };
-        return cmocka_run_group_tests(tests, make_root, remove_root);
-}
+TEST_GROUP(make_root, remove_root)

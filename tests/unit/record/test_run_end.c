@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a run ended as text: what is printed is read back, and nothing else is believed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/eventlog/recording/run_end.h"
 
-static void test_what_is_printed_is_read_back(void **state)
+TEST(test_what_is_printed_is_read_back)
 {
         struct run_end ends[] = {
                 { .state = RUN_END_LOST, .detail = "its connection broke" },
@@ -31,7 +27,6 @@ static void test_what_is_printed_is_read_back(void **state)
                 { .state = RUN_END_RUNNING, .detail = "cut out" },
         };
 
-        (void)state;
         memset(ends[4].detail, 'x', sizeof(ends[4].detail) - 1);
         ends[4].why = (struct run_why){ .state = RUN_WHY_FOUND, .wall_ns = INT64_MAX };
         memset(ends[4].why.text, 'w', sizeof(ends[4].why.text) - 1);
@@ -53,7 +48,7 @@ static void test_what_is_printed_is_read_back(void **state)
         }
 }
 
-static void test_what_is_damaged_is_unknown(void **state)
+TEST(test_what_is_damaged_is_unknown)
 {
         static const char *const texts[] = {
                 "",
@@ -72,7 +67,6 @@ static void test_what_is_damaged_is_unknown(void **state)
         char long_text[4096] = "heapwatch end 1\nstate crashed\ndetail ";
         struct run_end end;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
                 char *exact = malloc(strlen(texts[i]) + 1); /* so that one byte too far is seen */
                 memcpy(exact, texts[i], strlen(texts[i]));
@@ -83,14 +77,4 @@ static void test_what_is_damaged_is_unknown(void **state)
         memset(long_text + strlen(long_text), 'x', sizeof(long_text) - strlen(long_text));
         assert_false(run_end_parse(long_text, sizeof(long_text), &end));
         assert_true(run_end_parse("heapwatch end 1\nstate crashed\nweather fine\n", 43, &end)); /* of a later version */
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_what_is_printed_is_read_back),
-                cmocka_unit_test(test_what_is_damaged_is_unknown),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The picture of a run: which bands are chosen, which are among the others, and that no two texts overlap. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/out/report/plot.h"
 
@@ -78,13 +74,12 @@ static void add_note(struct plot_data *d, uint64_t time_ns, const char *text, Hw
 
 static const struct plot_options usual = { .bands = 20, .threshold = 0, .width = 960, .height = 540 };
 
-static void test_largest_and_others(void **state)
+TEST(test_largest_and_others)
 {
         struct plot_data d;
         struct plot_chart c;
         struct plot_options o = usual;
 
-        (void)state;
         name_bands(false);
         assert_int_equal(plot_data_init(&d), 0);
         add_census(&d, 1000000000, 10, 100);
@@ -112,12 +107,11 @@ static void test_largest_and_others(void **state)
         plot_data_done(&d);
 }
 
-static void test_many_censuses_keep_the_peak(void **state)
+TEST(test_many_censuses_keep_the_peak)
 {
         struct plot_data d;
         struct plot_chart c;
 
-        (void)state;
         name_bands(false);
         assert_int_equal(plot_data_init(&d), 0);
         for (uint64_t i = 1; i <= 3 * PLOT_COLUMNS + 7; i++)
@@ -135,12 +129,11 @@ static void test_many_censuses_keep_the_peak(void **state)
         plot_data_done(&d);
 }
 
-static void test_nothing_to_draw(void **state)
+TEST(test_nothing_to_draw)
 {
         struct plot_data d;
         struct plot_chart c;
 
-        (void)state;
         assert_int_equal(plot_data_init(&d), 0);
         assert_int_equal(plot_choose(&c, &d, &target, &usual), -ENODATA);
         plot_chart_done(&c);
@@ -164,13 +157,12 @@ static void assert_apart(const struct plot_picture *p, const struct plot_options
 }
 
 /* Few and many bands, short and long labels, few and many notes, small and large pictures, all themes. */
-static void test_no_two_texts_overlap(void **state)
+TEST(test_no_two_texts_overlap)
 {
         static const double sizes[][2] = { { 960, 540 }, { 600, 300 }, { 3000, 400 } };
         static const uint32_t numbers[] = { 1, 20, PLOT_BANDS };
         struct plot_picture *p = calloc(1, sizeof(*p));
 
-        (void)state;
         assert_non_null(p);
         for (unsigned way = 0; way < 3 * 3 * 3 * 2; way++) {
                 struct plot_options o = usual;
@@ -206,7 +198,7 @@ static void test_no_two_texts_overlap(void **state)
 }
 
 /* Another picture with this one's order and scales. */
-static void test_order_of_another_plot(void **state)
+TEST(test_order_of_another_plot)
 {
         char path[] = "/tmp/hw-order-XXXXXX";
         struct plot_options o = usual;
@@ -214,7 +206,6 @@ static void test_order_of_another_plot(void **state)
         struct plot_chart c;
         int fd = mkstemp(path);
 
-        (void)state;
         assert_true(fd >= 0);
         assert_int_equal(close(fd), 0);
         name_bands(false);
@@ -240,15 +231,4 @@ static void test_order_of_another_plot(void **state)
         plot_chart_done(&c);
         plot_data_done(&d);
         assert_int_equal(unlink(path), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_largest_and_others),    cmocka_unit_test(test_many_censuses_keep_the_peak),
-                cmocka_unit_test(test_nothing_to_draw),       cmocka_unit_test(test_no_two_texts_overlap),
-                cmocka_unit_test(test_order_of_another_plot),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Alerts of one target: one per band, ends with the run, reload keeps what has not changed, texts, bounds. */
 #include "tests/unit/rules/made_up.h"
+#include "tests/unit/test.h"
 
 struct world {
         struct made_up *data;
@@ -48,11 +49,10 @@ static const char *const plain =
         "for {{since}}; "
         "{{where}}; {{note}}; {{slope}}'}}\n";
 
-static void one_life(void **state)
+TEST(one_life)
 {
         struct world *w = begin(plain);
 
-        (void)state;
         w->data->note = "deploy";
         for (uint64_t t = 1; t <= 10; t++) {
                 made_push(w->data, SERIES_LIVE, (t - 1) * S, t < 4 ? 50 * MIB : t < 9 ? 200 * MIB : 60 * MIB);
@@ -77,12 +77,11 @@ static void one_life(void **state)
 }
 
 /* Between two judgements data may say already that it is over: the words stay those that it fired with. */
-static void words_are_of_what_it_fires_for(void **state)
+TEST(words_are_of_what_it_fires_for)
 {
         struct world *w = begin(plain);
         struct rule_moment at = made_at(6);
 
-        (void)state;
         for (uint64_t t = 1; t <= 5; t++) {
                 made_push(w->data, SERIES_LIVE, (t - 1) * S, 200 * MIB);
                 judge(w, t);
@@ -101,14 +100,13 @@ static void words_are_of_what_it_fires_for(void **state)
         end(w);
 }
 
-static void unknown_keeps_the_state(void **state)
+TEST(unknown_keeps_the_state)
 {
         struct world *w =
                 begin("builtin: false\n"
                       "groups:\n"
                       "- {name: g, rules: [{alert: late, expr: 'count(live, 2s) > 1'}]}\n");
 
-        (void)state;
         made_push(w->data, SERIES_LIVE, 1 * S, 1);
         made_push(w->data, SERIES_LIVE, 1 * S + 1, 1);
         judge(w, 2);
@@ -121,7 +119,7 @@ static void unknown_keeps_the_state(void **state)
         end(w);
 }
 
-static void each_band_has_its_own(void **state)
+TEST(each_band_has_its_own)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -134,7 +132,6 @@ static void each_band_has_its_own(void **state)
                       "  - {alert: c, expr: band > 100MiB}\n");
         static const char *const labels[] = { NULL, "Main.a", "Other", "Main.b", "Main.c" };
 
-        (void)state;
         memcpy(w->data->labels, labels, sizeof(labels));
         w->data->n_bands = 3;
         for (unsigned i = 1; i <= 4; i++)
@@ -161,7 +158,7 @@ static void each_band_has_its_own(void **state)
 }
 
 /* Parts of a whole: while the whole holds, and when both are over. */
-static void a_part_names_its_whole(void **state)
+TEST(a_part_names_its_whole)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -171,7 +168,6 @@ static void a_part_names_its_whole(void **state)
                       "  - {alert: whole, expr: live > 100MiB}\n"
                       "  - {alert: part, expr: band > 10MiB, labels: {part_of: whole}}\n");
 
-        (void)state;
         w->data->labels[1] = "Main.a";
         w->data->n_bands = 1;
         for (uint64_t t = 1; t <= 4; t++) {
@@ -217,7 +213,7 @@ static const char *whole_of(const struct alerts *a, const char *rule)
 }
 
 /* The first rule named that has one; parts of parts are of the one at the top; what fires is not behind what waits. */
-static void parts_of_parts(void **state)
+TEST(parts_of_parts)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -241,7 +237,6 @@ static void parts_of_parts(void **state)
                         { 500 * MIB, "now", "" },
                         { 500 * MIB, "leak", "leak" } };
 
-        (void)state;
         for (uint64_t t = 1; t <= 5; t++) {
                 made_push(w->data, SERIES_LIVE, (t - 1) * S, moments[t - 1].live);
                 judge(w, t);
@@ -253,7 +248,7 @@ static void parts_of_parts(void **state)
         end(w);
 }
 
-static void a_run_ends_its_alerts(void **state)
+TEST(a_run_ends_its_alerts)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -267,7 +262,6 @@ static void a_run_ends_its_alerts(void **state)
         struct rule_moment at = made_at(50),
                            after = { .time_ns = UNKNOWN_U64, .target_ns = 60 * S, .wall_ns = 60 * S, .run = 1 };
 
-        (void)state;
         w->data->labels[1] = "A";
         w->data->n_bands = 1;
         w->data->bands[1] = 5 * MIB;
@@ -298,7 +292,7 @@ static void a_run_ends_its_alerts(void **state)
         end(w);
 }
 
-static void reload_keeps_what_is_the_same(void **state)
+TEST(reload_keeps_what_is_the_same)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -311,7 +305,6 @@ static void reload_keeps_what_is_the_same(void **state)
                       "  - {alert: d, expr: live > 4MiB}\n");
         struct rule_moment at = made_at(6);
 
-        (void)state;
         made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
         judge(w, 5);
         w->told.text[0] = '\0';
@@ -335,7 +328,7 @@ static void reload_keeps_what_is_the_same(void **state)
         end(w);
 }
 
-static void targets_are_matched(void **state)
+TEST(targets_are_matched)
 {
         struct world *w =
                 begin("builtin: false\n"
@@ -346,7 +339,6 @@ static void targets_are_matched(void **state)
                       "  - {alert: a, expr: live > 1MiB}\n"
                       "  - {alert: b, expr: live > 1MiB, targets: 'api-?'}\n");
 
-        (void)state;
         made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
         judge(w, 5);
         assert_string_equal(w->told.text, "b firing@5 ");
@@ -354,13 +346,12 @@ static void targets_are_matched(void **state)
 }
 
 /* Info tables may share a label: their names tell them apart in every run, and where there are none their numbers. */
-static void bands_of_one_label_are_told_apart(void **state)
+TEST(bands_of_one_label_are_told_apart)
 {
         struct world *w =
                 begin("builtin: false\n"
                       "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
 
-        (void)state;
         w->data->n_bands = 5;
         for (unsigned i = 1; i <= 5; i++) {
                 w->data->labels[i] = i < 5 ? "Main.a" : "Main.b";
@@ -409,7 +400,7 @@ static bool five_mib(void *ctx, struct rule_subject s, uint64_t before_ns, struc
         return true;
 }
 
-static void alerts_are_bounded(void **state)
+TEST(alerts_are_bounded)
 {
         struct made_up *m = made_up_new();
         struct told *told = calloc(1, sizeof(*told));
@@ -420,7 +411,6 @@ static void alerts_are_bounded(void **state)
         struct rule_data data = made_data(m);
         struct rule_moment at = made_at(1);
 
-        (void)state;
         data.bands = many;
         data.band = any_band;
         data.newest = five_mib;
@@ -480,7 +470,7 @@ static bool count_looks(void *ctx)
 }
 
 /* In a gap a band is judged when its answer may change, and bands are walked only when one is due. */
-static void a_gap_costs_what_changes_in_it(void **state)
+TEST(a_gap_costs_what_changes_in_it)
 {
         struct counted *c = calloc(1, sizeof(*c));
         struct made_up *m = made_up_new();
@@ -490,7 +480,6 @@ static void a_gap_costs_what_changes_in_it(void **state)
                 "builtin: false\n"
                 "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
 
-        (void)state;
         data.ctx = c;
         data.bands = six_hundred;
         data.band = any_band;
@@ -509,24 +498,4 @@ static void a_gap_costs_what_changes_in_it(void **state)
         ruleset_destroy(&rules);
         made_up_free(m);
         free(c);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(one_life),
-                cmocka_unit_test(words_are_of_what_it_fires_for),
-                cmocka_unit_test(unknown_keeps_the_state),
-                cmocka_unit_test(each_band_has_its_own),
-                cmocka_unit_test(a_part_names_its_whole),
-                cmocka_unit_test(parts_of_parts),
-                cmocka_unit_test(a_run_ends_its_alerts),
-                cmocka_unit_test(reload_keeps_what_is_the_same),
-                cmocka_unit_test(targets_are_matched),
-                cmocka_unit_test(bands_of_one_label_are_told_apart),
-                cmocka_unit_test(alerts_are_bounded),
-                cmocka_unit_test(a_gap_costs_what_changes_in_it),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Values of expressions over known series, and three-valued logic. */
 #include "tests/unit/rules/made_up.h"
 #include "daemon/judge/rules/eval.h"
+#include "tests/unit/test.h"
 
 static double value_at(struct made_up *m, const char *text, uint64_t seconds)
 {
@@ -31,11 +32,10 @@ static struct made_up *rising(void)
         return m;
 }
 
-static void windows(void **state)
+TEST(windows)
 {
         struct made_up *m = rising();
 
-        (void)state;
         HOLDS("live == 699MiB"); /* what came later does not count */
         HOLDS("last(live) == 699MiB and last(live, 5s) == 699MiB");
         HOLDS("min(live, 100s) == 600MiB and max(live, 100s) == 699MiB");
@@ -58,11 +58,10 @@ static void windows(void **state)
         made_up_free(m);
 }
 
-static void unknown_is_not_false(void **state)
+TEST(unknown_is_not_false)
 {
         struct made_up *m = made_up_new();
 
-        (void)state;
         UNSURE("live > 1GiB");
         UNSURE("not live > 1GiB");
         UNSURE("slope(live, 1h) > 1MiB/h");
@@ -85,11 +84,10 @@ static void unknown_is_not_false(void **state)
         made_up_free(m);
 }
 
-static void absence_needs_a_full_window(void **state)
+TEST(absence_needs_a_full_window)
 {
         struct made_up *m = made_up_new();
 
-        (void)state;
         m->began_ns = 590 * S;
         UNSURE("absent(live, 30s)");
         m->began_ns = 100 * S;
@@ -101,11 +99,10 @@ static void absence_needs_a_full_window(void **state)
         made_up_free(m);
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
         struct made_up *m = made_up_new();
 
-        (void)state;
         made_verdict(m, SERIES_LIVE, TREND_LEAK, MIB);
         made_verdict(m, SERIES_HEAP_SIZE, TREND_GROWING, MIB);
         made_verdict(m, SERIES_RSS, TREND_STEADY, 0);
@@ -122,11 +119,10 @@ static void verdicts(void **state)
         made_up_free(m);
 }
 
-static void counters(void **state)
+TEST(counters)
 {
         struct made_up *m = made_up_new();
 
-        (void)state;
         made_push(m, RULE_RESTARTS, 0, 0);
         made_push(m, RULE_RESTARTS, 550 * S, 1);
         made_push(m, RULE_RESTARTS, 560 * S, 2);
@@ -138,7 +134,7 @@ static void counters(void **state)
         made_up_free(m);
 }
 
-static void headlines(void **state)
+TEST(headlines)
 {
         struct made_up *m = rising();
         struct rule_data data = made_data(m);
@@ -148,7 +144,6 @@ static void headlines(void **state)
         struct expr e;
         char text[TYPE_VALUE_MAX];
 
-        (void)state;
         assert_true(expr_parse("heap > 1GiB or slope(live, 100s) > 10MiB/min", &e, &error));
         expr_headline(&e, &data, &at, 0, &h);
         assert_string_equal(type_value_text(h.type, h.value, text), "1.00 MiB/s");
@@ -176,7 +171,7 @@ static void headlines(void **state)
         made_up_free(m);
 }
 
-static void value_texts(void **state)
+TEST(value_texts)
 {
         static const struct {
                 struct type type;
@@ -197,19 +192,6 @@ static void value_texts(void **state)
         };
         char text[TYPE_VALUE_MAX];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
                 assert_string_equal(type_value_text(cases[i].type, cases[i].value, text), cases[i].text);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(windows),     cmocka_unit_test(unknown_is_not_false),
-                cmocka_unit_test(verdicts),    cmocka_unit_test(absence_needs_a_full_window),
-                cmocka_unit_test(counters),    cmocka_unit_test(headlines),
-                cmocka_unit_test(value_texts),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fingerprint of an alert: the same for the same alert, another for any other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/rules/alerts.h"
 #include "heapwatch/text.h"
 
-static void fingerprint_tells_alerts_apart(void **state)
+TEST(fingerprint_tells_alerts_apart)
 {
         uint64_t a = alert_fingerprint("g", "leak", "api", "Main.x", NULL);
 
-        (void)state;
         assert_int_equal(a, alert_fingerprint("g", "leak", "api", "Main.x", NULL));
         assert_int_not_equal(a, alert_fingerprint("g", "leak", "api", "Main.x", "sat_info"));
         assert_int_not_equal(a, alert_fingerprint("g", "leak", "api", "Main.y", NULL));
@@ -27,13 +22,4 @@ static void fingerprint_tells_alerts_apart(void **state)
                              alert_fingerprint("g", "a", "bc", NULL, NULL));
         assert_int_not_equal(alert_fingerprint("g", "a", "b", NULL, NULL),
                              alert_fingerprint("g", "b", "a", NULL, NULL));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(fingerprint_tells_alerts_apart),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

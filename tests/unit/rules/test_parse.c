@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Expressions: what is accepted, what is refused and at which column, and that printed text parses to the same tree. */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/rules/expr.h"
 #include "daemon/judge/rules/rule.h"
 
-static void good_ones_print_in_normal_form(void **state)
+TEST(good_ones_print_in_normal_form)
 {
         static const struct {
                 const char *text, *normal;
@@ -51,7 +47,6 @@ static void good_ones_print_in_normal_form(void **state)
                   "gc_parallel_max_copied_bytes / gc_parallel_copied_bytes > 50%" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct expr e, again;
                 struct expr_error error;
@@ -70,7 +65,7 @@ static void good_ones_print_in_normal_form(void **state)
         }
 }
 
-static void mistakes_have_a_column_and_a_hint(void **state)
+TEST(mistakes_have_a_column_and_a_hint)
 {
         static const struct {
                 const char *text;
@@ -125,7 +120,6 @@ static void mistakes_have_a_column_and_a_hint(void **state)
                 { "band{label=\"Ünï\"} > 5s", 19, "compares" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct expr e;
                 struct expr_error error = { 0 };
@@ -138,13 +132,12 @@ static void mistakes_have_a_column_and_a_hint(void **state)
         }
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
         char text[EXPR_TEXT_MAX + 2];
         struct expr e;
         struct expr_error error;
 
-        (void)state;
         memset(text, '(', sizeof(text) - 1);
         text[sizeof(text) - 1] = '\0';
         assert_false(expr_parse(text, &e, &error));
@@ -164,12 +157,11 @@ static void depth_is_bounded(void **state)
         assert_non_null(strstr(error.text, "in a row"));
 }
 
-static void scope_is_found(void **state)
+TEST(scope_is_found)
 {
         struct expr e;
         struct expr_error error;
 
-        (void)state;
         assert_true(expr_parse("crashed or increase(restarts, 1h) > 3", &e, &error));
         assert_true(e.of_target && !e.of_bands);
         expr_destroy(&e);
@@ -181,13 +173,12 @@ static void scope_is_found(void **state)
         expr_destroy(&e);
 }
 
-static void words(void **state)
+TEST(words)
 {
         struct expr e;
         struct expr_error error;
         char text[1024];
 
-        (void)state;
         assert_true(expr_parse("slope(live, 10m) > 1MiB/min unless crashed", &e, &error));
         assert_true(expr_explain(&e, text, sizeof(text)));
         assert_string_equal(text,
@@ -221,13 +212,12 @@ static bool is_in_a_row(const char *text, const char *name)
 }
 
 /* Every name of the language is in the reference, and so is every placeholder. */
-static void the_reference_is_whole(void **state)
+TEST(the_reference_is_whole)
 {
         static char text[1 << 16];
         FILE *file = fopen("docs/RULES.md", "r");
         char name[64];
 
-        (void)state;
         if (!file) { /* run from elsewhere */
                 skip();
                 return;
@@ -248,18 +238,4 @@ static void the_reference_is_whole(void **state)
                 if (!strstr(text, name))
                         fail_msg("%s is not in docs/RULES.md", name);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(good_ones_print_in_normal_form),
-                cmocka_unit_test(mistakes_have_a_column_and_a_hint),
-                cmocka_unit_test(depth_is_bounded),
-                cmocka_unit_test(scope_is_found),
-                cmocka_unit_test(words),
-                cmocka_unit_test(the_reference_is_whole),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rule files: what is allowed, how they change the built-in rules, and that with a mistake none is used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/rules/rule.h"
 #include "proto/wire/action_plan.h"
@@ -59,13 +55,12 @@ static struct ruleset *one(const char *rule)
         return good(text);
 }
 
-static void the_pack_is_on_without_a_file(void **state)
+TEST(the_pack_is_on_without_a_file)
 {
         struct said said = { .lines = 0 };
         struct error_sink says = { .say = say, .ctx = &said };
         struct ruleset *rules = rules_load(NULL, 0, &says);
 
-        (void)state;
         assert_int_equal(said.lines, 0);
         assert_int_equal(rules->n, 20);
         for (size_t i = 0; i < rules->n; i++) {
@@ -75,12 +70,11 @@ static void the_pack_is_on_without_a_file(void **state)
         ruleset_destroy(&rules);
 }
 
-static void a_file_changes_the_pack(void **state)
+TEST(a_file_changes_the_pack)
 {
         struct ruleset *rules = one("{alert: gc-share, expr: 'mean(gc_share, 1m) > 50%', labels: {team: db}}");
         const struct rule *r = ruleset_find(rules, "collections", "gc-share");
 
-        (void)state;
         assert_int_equal(rules->n, 20);
         assert_true(r->builtin);
         assert_string_equal(r->text.expr, "mean(gc_share, 1m) > 50%");
@@ -100,7 +94,7 @@ static void a_file_changes_the_pack(void **state)
         ruleset_destroy(&rules);
 }
 
-static void everything_a_rule_may_say(void **state)
+TEST(everything_a_rule_may_say)
 {
         struct ruleset *rules =
                 good("groups:\n"
@@ -130,7 +124,6 @@ static void everything_a_rule_may_say(void **state)
                      "  - {alert: b, expr: crashed}\n");
         const struct rule *a = ruleset_find(rules, "g", "a"), *b = ruleset_find(rules, "g", "b");
 
-        (void)state;
         assert_int_equal(a->for_ns, UINT64_C(300000000000));
         assert_int_equal(a->keep_firing_ns, UINT64_C(90000000000));
         assert_int_equal(a->severity, SEVERITY_CRITICAL);
@@ -155,7 +148,7 @@ static void everything_a_rule_may_say(void **state)
         ruleset_destroy(&rules);
 }
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
         static const struct {
                 const char *text, *said;
@@ -211,7 +204,6 @@ static void mistakes(void **state)
                 { "groups: [{name: a, rules: [{alert: a, expr: [live]}]}]", "found a list" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct said said;
                 struct ruleset *rules = load(cases[i].text, &said);
@@ -221,13 +213,12 @@ static void mistakes(void **state)
         }
 }
 
-static void many_mistakes_are_bounded(void **state)
+TEST(many_mistakes_are_bounded)
 {
         char *text = malloc(1 << 20);
         size_t used = (size_t)snprintf(text, 1 << 20, "%s", group);
         struct said said;
 
-        (void)state;
         for (int i = 0; i < 1000; i++)
                 used += (size_t)snprintf(text + used, (1 << 20) - used, "  - {alert: r%d, expr: lvie > 1}\n", i);
         assert_null(load(text, &said));
@@ -235,13 +226,12 @@ static void many_mistakes_are_bounded(void **state)
         free(text);
 }
 
-static void too_many_rules(void **state)
+TEST(too_many_rules)
 {
         char *text = malloc(1 << 20);
         size_t used = (size_t)snprintf(text, 1 << 20, "%s", group);
         struct said said;
 
-        (void)state;
         for (unsigned i = 0; i < RULES_MAX; i++)
                 used += (size_t)snprintf(text + used, (1 << 20) - used, "  - {alert: r%u, expr: crashed}\n", i);
         assert_null(load(text, &said));
@@ -263,11 +253,10 @@ static void refused(const char *path, const char *why)
 }
 
 /* A reload must not wait: a pipe without a writer would never be opened, one with a writer never end. */
-static void only_plain_files_are_read(void **state)
+TEST(only_plain_files_are_read)
 {
         char directory[] = "/tmp/heapwatch-rules-XXXXXX", pipe[64], large[64];
 
-        (void)state;
         assert_non_null(mkdtemp(directory));
         snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
         snprintf(large, sizeof(large), "%s/large", directory);
@@ -288,14 +277,13 @@ static void only_plain_files_are_read(void **state)
         rmdir(directory);
 }
 
-static void templates(void **state)
+TEST(templates)
 {
         const char *values[PLACES];
         struct error error;
         char out[64];
         uint32_t column;
 
-        (void)state;
         for (unsigned i = 0; i < PLACES; i++)
                 values[i] = placeholder_name(i);
         template_expand("a {{value}}{{ target }} {b} }} {", values, out, sizeof(out));
@@ -321,7 +309,7 @@ static void templates(void **state)
 }
 
 /* As long as a rule file may be: the time is linear, where a column of each place would take minutes. */
-static void test_many_placeholders(void **state)
+TEST(test_many_placeholders)
 {
         enum { N = 100000 };
         static const char place[] = "{{target}}", part[] = "[[{{slope}}]]";
@@ -330,7 +318,6 @@ static void test_many_placeholders(void **state)
         struct error error;
         uint32_t column;
 
-        (void)state;
         for (size_t i = 0; i < N; i++)
                 memcpy(text + i * (sizeof(place) - 1), place, sizeof(place));
         assert_true(template_check(text, false, &column, &error));
@@ -346,11 +333,10 @@ static void test_many_placeholders(void **state)
 }
 
 /* Of a daemon: what grows is explained, and kept with a bundle where streams are recorded; a file may say otherwise. */
-static void test_what_built_in_rules_do(void **state)
+TEST(test_what_built_in_rules_do)
 {
         struct rulebook b;
 
-        (void)state;
         assert_true(rulebook_open(&b, NULL, 0, &diagnostics_to_stderr));
         const struct rule *leak = ruleset_find(b.rules, "memory", "leak");
         assert_null(leak->plan);
@@ -367,7 +353,7 @@ static void test_what_built_in_rules_do(void **state)
 }
 
 /* What a daemon keeps finely for its rules: series over a window, also in `until`; gauges and bands are none. */
-static void test_series_that_are_read(void **state)
+TEST(test_series_that_are_read)
 {
         struct ruleset *rules =
                 good("builtin: false\n"
@@ -378,28 +364,8 @@ static void test_series_that_are_read(void **state)
                      "  - {alert: b, expr: 'band > 1GiB', until: 'slop < 1MiB and max(fragmentation, 1m) < 1MiB and "
                      "p99(gc_pause, 2h) < 1s'}\n");
 
-        (void)state;
         struct series_finely reads = ruleset_reads(rules);
         assert_int_equal(reads.seconds, 1u << SERIES_COPIED | 1u << SERIES_FRAGMENTATION | 1u << SERIES_GC_PAUSE);
         assert_int_equal(reads.minutes, 1u << SERIES_GC_PAUSE);
         ruleset_destroy(&rules);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_series_that_are_read),
-                cmocka_unit_test(test_many_placeholders),
-                cmocka_unit_test(test_what_built_in_rules_do),
-                cmocka_unit_test(the_pack_is_on_without_a_file),
-                cmocka_unit_test(a_file_changes_the_pack),
-                cmocka_unit_test(everything_a_rule_may_say),
-                cmocka_unit_test(mistakes),
-                cmocka_unit_test(many_mistakes_are_bounded),
-                cmocka_unit_test(too_many_rules),
-                cmocka_unit_test(only_plain_files_are_read),
-                cmocka_unit_test(templates),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state machine of one alert, over scripts of results: 1 holds, 0 does not, ? unknown, one a second. */
 #include "tests/unit/rules/made_up.h"
+#include "tests/unit/test.h"
 
 static const char letters[] = { 'i', 'P', 'F', 'r' };
 
@@ -21,7 +22,7 @@ static void play(const char *holds, const char *over, uint64_t for_s, uint64_t k
         out[strlen(holds)] = '\0';
 }
 
-static void scripts(void **state)
+TEST(scripts)
 {
         static const struct {
                 const char *holds, *over;
@@ -43,7 +44,6 @@ static void scripts(void **state)
                 { "?1", NULL, 0, 0, "iF" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 char got[32];
                 play(cases[i].holds, cases[i].over, cases[i].for_s, cases[i].keep_s, got);
@@ -52,12 +52,11 @@ static void scripts(void **state)
         }
 }
 
-static void times_are_kept(void **state)
+TEST(times_are_kept)
 {
         struct state s;
         struct state_times times = { 2 * S, 0 };
 
-        (void)state;
         state_init(&s);
         assert_true(state_step(&s, &times, 1, 0, 5 * S));
         assert_int_equal(s.active_ns, 5 * S);
@@ -70,11 +69,4 @@ static void times_are_kept(void **state)
         assert_int_equal(s.now, ALERT_RESOLVED);
         assert_int_equal(s.resolved_ns, 9 * S);
         assert_false(state_end(&s, 9 * S));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(scripts), cmocka_unit_test(times_are_kept) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ending: until when `run` asks the daemon about the end of a program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/launch/run/run_private.h"
 
@@ -18,9 +13,8 @@ static bool is_settled(Hw__Target__State state, uint32_t runs, bool lives)
         return run_end_is_settled(&target, lives);
 }
 
-static void test_only_what_is_on_its_way_is_waited_for(void **state)
+TEST(test_only_what_is_on_its_way_is_waited_for)
 {
-        (void)state;
         /* The log is being read, or its connection has just been made. */
         assert_false(is_settled(HW__TARGET__STATE__STATE_RUNNING, 1, false));
         assert_false(is_settled(HW__TARGET__STATE__STATE_CONNECTED, 0, false));
@@ -35,13 +29,12 @@ static void test_only_what_is_on_its_way_is_waited_for(void **state)
 }
 
 /* The deploy that growth is seen to begin with is named as on every other face. */
-static void test_a_note_within_the_onset_is_named_so(void **state)
+TEST(test_a_note_within_the_onset_is_named_so)
 {
         char text[512];
         Hw__Trend trend = HW__TREND__INIT;
         Hw__Note ready = HW__NOTE__INIT, deploy = HW__NOTE__INIT;
 
-        (void)state;
         trend.sentence = (char *)"grew";
         trend.has_onset_ns = 1;
         trend.onset_ns = 56500000000;
@@ -60,14 +53,4 @@ static void test_a_note_within_the_onset_is_named_so(void **state)
         assert_string_equal(text,
                             "grew; growth began 56.5 s into the run, give or take 4.38 s; "
                             "\"deploy\" falls within it");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_only_what_is_on_its_way_is_waited_for),
-                cmocka_unit_test(test_a_note_within_the_onset_is_named_so),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hung: real processes whose threads wait for each other, wait with a limit, or wait for input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <pthread.h>
 #include <poll.h>
@@ -82,11 +77,10 @@ static long long look(pid_t pid, int looks)
         return stuck;
 }
 
-static void all_wait(void **state)
+TEST(all_wait)
 {
         pid_t pid = start(wait_for_ever);
         struct hung h;
-        (void)state;
 
         assert_true(look(pid, 10000) >= 1000);
         hung_init(&h, pid);
@@ -96,20 +90,12 @@ static void all_wait(void **state)
         assert_int_equal(hung_check(&h, "", 99000), 0); /* ended is not hung */
 }
 
-static void one_can_wake(void **state)
+TEST(one_can_wake)
 {
-        (void)state;
         pid_t limit = start(wait_with_limit), input = start(wait_for_input);
         poll(NULL, 0, 200); /* either way the answer must be no; this makes it the answer of a settled process */
         assert_int_equal(look(limit, 20), 0);
         assert_int_equal(look(input, 20), 0);
         end(limit);
         end(input);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(all_wait), cmocka_unit_test(one_can_wake) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

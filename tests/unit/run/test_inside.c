@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the claim on a socket tells about the program that has it. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/launch/program/agent_fit.h"
 #include "client/launch/run/inside.h"
@@ -71,11 +67,10 @@ static void end(void)
 {
 }
 
-static void test_only_what_executes_another_program_has(void **state)
+TEST(test_only_what_executes_another_program_has)
 {
         siginfo_t info;
 
-        (void)state;
         const pid_t lives = start_owner(wait_for_signal);
         assert_true(inside_owner_lives(socket_path));
         assert_false(inside_has_executed(socket_path, lives));
@@ -121,11 +116,4 @@ static int tear_down(void **state)
         return rmdir(directory);
 }
 
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_only_what_executes_another_program_has),
-        };
-
-        return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -177,5 +177,3 @@ static int tear_down(void **state)
         event_base_free(base);
         return nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
-
-#define test_in_dir(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

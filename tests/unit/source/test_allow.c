@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which sources a request may add. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +21,7 @@ static bool allowed(const struct source_allow *allow, const char *text, struct e
         return source_allowed(allow, &uri, false, error);
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
         static const char *const given[] = { "unix-listen:/run/hw/*", "tcp-listen:127.0.0.1:*", "/srv/*/log/*.eventlog",
                                              "unix-listen:/run/user/*/x.sock" };
@@ -43,7 +38,6 @@ static void patterns(void **state)
         struct source_allow allow = { .n = 0 };
         struct error error;
 
-        (void)state;
         assert_false(allowed(&allow, "unix-listen:/run/hw/x.sock", &error));
         assert_non_null(strstr(error.text, "sources.allow"));
         for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
@@ -55,13 +49,12 @@ static void patterns(void **state)
         source_allow_done(&allow);
 }
 
-static void bad_patterns(void **state)
+TEST(bad_patterns)
 {
         static const char *const bad[] = { "", "x.eventlog", "*", "unix-listen:x", "stdin:", "http://x", "file:x" };
         struct source_allow allow = { .n = 0 };
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 assert_false(source_allow_add(&allow, bad[i], &error));
         for (size_t i = 0; i < LIMIT_ALLOW_PATTERNS; i++)
@@ -71,13 +64,12 @@ static void bad_patterns(void **state)
 }
 
 /* What only root's privileges reach is refused, existing or not, in the same words; what anybody may read is not. */
-static void reach(void **state)
+TEST(reach)
 {
         char folder[] = "/tmp/hw-allow-XXXXXX", log[64], missing[64], fifo[64], pattern[64];
         struct source_allow allow = { .n = 0 };
         struct error there, not_there;
 
-        (void)state;
         assert_non_null(mkdtemp(folder));
         (void)snprintf(log, sizeof(log), "%s/a.eventlog", folder);
         (void)snprintf(missing, sizeof(missing), "%s/b.eventlog", folder);
@@ -108,14 +100,13 @@ static void reach(void **state)
 }
 
 /* The agent in another user's program, when root asks root's daemon; nothing else, and nobody else. */
-static void agents_for_root(void **state)
+TEST(agents_for_root)
 {
         static const char *const names[] = { "agent-1.sock", "other.sock" };
         char folder[] = "/tmp/hw-allow-XXXXXX", text[160];
         struct source_uri uri;
         struct error error;
 
-        (void)state;
         if (geteuid() != 0)
                 skip();
         assert_non_null(mkdtemp(folder));
@@ -133,13 +124,12 @@ static void agents_for_root(void **state)
 }
 
 /* The daemon's rights to read memory are not everybody's. */
-static void memory_of_others(void **state)
+TEST(memory_of_others)
 {
         struct source_allow allow = { .n = 0 };
         struct source_uri uri;
         struct error error;
 
-        (void)state;
         if (getuid() != 0)
                 skip();
         assert_true(source_uri_parse("outside:1", &uri, &error));
@@ -149,14 +139,4 @@ static void memory_of_others(void **state)
         assert_true(source_allow_add(&allow, "outside:*", &error));
         assert_true(source_allowed(&allow, &uri, false, &error));
         source_allow_done(&allow);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(patterns),        cmocka_unit_test(bad_patterns),     cmocka_unit_test(reach),
-                cmocka_unit_test(agents_for_root), cmocka_unit_test(memory_of_others),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/source/harness.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 static struct heard a;
 
@@ -9,9 +10,8 @@ static int writer(const char *name)
         return open(in_dir(name), O_WRONLY | O_NONBLOCK);
 }
 
-static void writers_come_and_go(void **state)
+TEST_WITH(writers_come_and_go, set_up, tear_down)
 {
-        (void)state;
         hear(&a, "fifo:%s/p", dir);
         run_until(a.states);
         assert_int_equal(a.state, SOURCE_WAITING);
@@ -35,9 +35,8 @@ static void writers_come_and_go(void **state)
         assert_int_equal(errno, ENXIO);
 }
 
-static void refuses_what_is_no_fifo(void **state)
+TEST_WITH(refuses_what_is_no_fifo, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("p"), 0, "text");
         hear(&a, "fifo:%s/p", dir);
         run_until(a.state == SOURCE_FAILED);
@@ -49,9 +48,8 @@ static void refuses_what_is_no_fifo(void **state)
         source_close(&a.source);
 }
 
-static void removed_path_keeps_the_stream(void **state)
+TEST_WITH(removed_path_keeps_the_stream, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(mkfifo(in_dir("p"), 0600), 0);
         hear(&a, "fifo:%s/p", dir);
         run_until(a.state == SOURCE_OPEN);
@@ -66,9 +64,8 @@ static void removed_path_keeps_the_stream(void **state)
 }
 
 /* A program that writes to the old FIFO must not be killed because a new one has its name. */
-static void replaced_waits_for_the_last_writer(void **state)
+TEST_WITH(replaced_waits_for_the_last_writer, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(mkfifo(in_dir("p"), 0600), 0);
         hear(&a, "fifo:%s/p", dir);
         run_until(a.state == SOURCE_OPEN);
@@ -110,11 +107,10 @@ static void restore_stdin(int old)
         }
 }
 
-static void stdin_pipe_to_its_end(void **state)
+TEST_WITH(stdin_pipe_to_its_end, set_up, tear_down)
 {
         int ends[2];
 
-        (void)state;
         assert_int_equal(pipe(ends), 0);
         int old = swap_stdin(ends[0]);
         hear(&a, "stdin:");
@@ -130,12 +126,11 @@ static void stdin_pipe_to_its_end(void **state)
         restore_stdin(old);
 }
 
-static void stdin_may_be_a_file(void **state)
+TEST_WITH(stdin_may_be_a_file, set_up, tear_down)
 {
         static char chunk[1 << 20];
         struct heard *h = &a;
 
-        (void)state;
         int fd = open(in_dir("x"), O_RDWR | O_CREAT, 0600);
         for (int i = 0; i < 6; i++)
                 assert_int_equal(write(fd, chunk, sizeof(chunk)), sizeof(chunk));
@@ -153,14 +148,13 @@ static void stdin_may_be_a_file(void **state)
         restore_stdin(old);
 }
 
-static void stdin_has_one_reader(void **state)
+TEST_WITH(stdin_has_one_reader, set_up, tear_down)
 {
         struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error = { "" };
         int ends[2];
 
-        (void)state;
         assert_int_equal(pipe(ends), 0);
         int old = swap_stdin(ends[0]);
         hear(&a, "stdin:");
@@ -176,9 +170,8 @@ static void stdin_has_one_reader(void **state)
 }
 
 /* The end comes after what its sink has not taken yet. */
-static void taken_in_several_turns(void **state)
+TEST_WITH(taken_in_several_turns, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(mkfifo(in_dir("f"), 0600), 0);
         hear(&a, "fifo:%s/f", dir);
         run_until(a.state == SOURCE_OPEN);
@@ -192,20 +185,4 @@ static void taken_in_several_turns(void **state)
         assert_string_equal(a.text, "abcabcabc");
         close(w);
         source_close(&a.source);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                test_in_dir(taken_in_several_turns),
-                test_in_dir(writers_come_and_go),
-                test_in_dir(refuses_what_is_no_fifo),
-                test_in_dir(removed_path_keeps_the_stream),
-                test_in_dir(replaced_waits_for_the_last_writer),
-                test_in_dir(stdin_pipe_to_its_end),
-                test_in_dir(stdin_may_be_a_file),
-                test_in_dir(stdin_has_one_reader),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "proto/base/process.h"
+#include "tests/unit/test.h"
 
 static struct heard a;
 static struct process_identity found;
@@ -54,11 +55,10 @@ static void end(pid_t pid)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void found_and_gone(void **state)
+TEST_WITH(found_and_gone, set_up, tear_down)
 {
         pid_t pid = child();
 
-        (void)state;
         watch(pid, 0);
         run_until(n_found);
         assert_int_equal(a.state, SOURCE_OPEN);
@@ -74,12 +74,11 @@ static void found_and_gone(void **state)
 }
 
 /* Nobody reaps it: a zombie has ended, too. */
-static void zombie(void **state)
+TEST_WITH(zombie, set_up, tear_down)
 {
         pid_t pid = child();
         siginfo_t info;
 
-        (void)state;
         watch(pid, 0);
         run_until(n_found);
         assert_int_equal(kill(pid, SIGKILL), 0);
@@ -89,11 +88,10 @@ static void zombie(void **state)
         assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void another_of_that_number(void **state)
+TEST_WITH(another_of_that_number, set_up, tear_down)
 {
         pid_t pid = child();
 
-        (void)state;
         watch(pid, 0);
         run_until(n_found);
         source_close(&a.source);
@@ -108,11 +106,10 @@ static void another_of_that_number(void **state)
         end(pid);
 }
 
-static void never_there(void **state)
+TEST_WITH(never_there, set_up, tear_down)
 {
         pid_t pid = child();
 
-        (void)state;
         end(pid);
         watch(pid, 0);
         run_until(a.state == SOURCE_ENDED);
@@ -123,16 +120,4 @@ static void never_there(void **state)
         run_until(a.state == SOURCE_ENDED);
         assert_non_null(strstr(a.why, "is gone"));
         source_close(&a.source);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                test_in_dir(found_and_gone),
-                test_in_dir(zombie),
-                test_in_dir(another_of_that_number),
-                test_in_dir(never_there),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
+#include "tests/unit/test.h"
 
 /* Writes a file of the synthetic tree, with its directories. */
 static void tree(const char *path, const char *text)
@@ -36,11 +37,10 @@ static void process(const char *stat_text)
 #define ZOMBIE        "42 (x) Z 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 1 0 12345 0 0 0\n"
 #define STAT_OF_STACK "42 (x) S 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0 1 1 %s 0\n"
 
-static void identity(void **state)
+TEST_WITH(identity, set_up, tear_down)
 {
         uint64_t start = (1000000ull + 123) * 1000000000u + 450000000u; /* 12345 ticks of 10 ms after the boot */
 
-        (void)state;
         assert_int_equal(sysconf(_SC_CLK_TCK), 100);
         process(STAT("S"));
         assert_true(procfs_is_process(dir, 42, start));
@@ -56,11 +56,10 @@ static void identity(void **state)
         assert_false(procfs_is_process(dir, 42, start));
 }
 
-static void whose_number_it_is(void **state)
+TEST_WITH(whose_number_it_is, set_up, tear_down)
 {
         struct process_identity id;
 
-        (void)state;
         assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
         process(STAT("S"));
         tree("proc/42/cmdline", "/bin/api");
@@ -80,11 +79,10 @@ static void whose_number_it_is(void **state)
         assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
 }
 
-static void one_sample(void **state)
+TEST_WITH(one_sample, set_up, tear_down)
 {
         struct process_sample s = { .rss_bytes = 5 };
 
-        (void)state;
         process(STAT("S"));
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_int_equal(s.rss_bytes, 2048 * 1024);
@@ -145,13 +143,12 @@ static void pages_of(uint64_t rss, uint64_t files, uint64_t lazy_free, uint64_t 
         assert_int_equal(p.heap_bytes, heap == UNKNOWN_U64 ? heap : heap * 1024);
 }
 
-static void pages_by_kind(void **state)
+TEST_WITH(pages_by_kind, set_up, tear_down)
 {
         struct resident_pages p = { .rss_bytes = 5 };
         uint64_t pss = 6;
         char *many = calloc(5000, 128);
 
-        (void)state;
         process(STAT("S"));
         assert_false(smaps_read(dir, 42, &p, &pss));
         assert_true(p.rss_bytes == 5 && pss == 6); /* untouched */
@@ -180,7 +177,7 @@ static void pages_by_kind(void **state)
                " kB\nPrivate_Dirty: 0 kB\nAnonymous: 0 kB\n" more
 
 /* Pages of files are counted by file, dirty ones apart. Files in memory, and locked ones, are memory that stays. */
-static void mapped_files(void **state)
+TEST_WITH(mapped_files, set_up, tear_down)
 {
         static const char text[] = FILE_MAPPING("7f0000000000-7f0001000000 rw-s 00000000 fe:00 9 /srv/a b.db", "700",
                                                 "30", "")
@@ -196,7 +193,6 @@ static void mapped_files(void **state)
         struct resident_pages p;
         uint64_t pss;
 
-        (void)state;
         process(STAT("S"));
         tree("proc/42/smaps", text);
         tree("proc/42/mountinfo",
@@ -218,13 +214,12 @@ static void mapped_files(void **state)
 }
 
 /* Only the largest of very many files are known, whatever their order. */
-static void the_largest_of_many_files(void **state)
+TEST_WITH(the_largest_of_many_files, set_up, tear_down)
 {
         struct resident_pages p;
         uint64_t pss;
         char *text = calloc(3000, 128);
 
-        (void)state;
         assert_non_null(text);
         process(STAT("S"));
         for (size_t i = 0, n = 0; i < 3000; i++)
@@ -238,7 +233,7 @@ static void the_largest_of_many_files(void **state)
 }
 
 /* The kernel lists a mapping again that grew between two reads: it is counted once, as it was last. */
-static void what_grows_while_it_is_read_counts_once(void **state)
+TEST_WITH(what_grows_while_it_is_read_counts_once, set_up, tear_down)
 {
         static const char text[] =
                 "01000000-01100000 rw-p 00000000 00:00 0 [heap]\nRss: 900 kB\nAnonymous: 900 kB\n"
@@ -247,7 +242,6 @@ static void what_grows_while_it_is_read_counts_once(void **state)
         struct resident_pages p;
         uint64_t pss;
 
-        (void)state;
         process(STAT("S"));
         tree("proc/42/smaps", text);
         assert_true(smaps_read(dir, 42, &p, &pss));
@@ -256,7 +250,7 @@ static void what_grows_while_it_is_read_counts_once(void **state)
 }
 
 /* A heap that was reserved under `ulimit -v` is smaller; what is not aligned, or reserves little, is none. */
-static void the_heap_is_recognised(void **state)
+TEST_WITH(the_heap_is_recognised, set_up, tear_down)
 {
         static const struct {
                 const char *start, *committed_end, *reserved_end;
@@ -270,7 +264,6 @@ static void the_heap_is_recognised(void **state)
         struct resident_pages p;
         uint64_t pss;
 
-        (void)state;
         process(STAT("S"));
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 snprintf(text, sizeof(text),
@@ -292,13 +285,12 @@ static void the_heap_is_recognised(void **state)
 }
 
 /* RSS is that of the reading of its parts, so that they add up. */
-static void a_look_reads_pages(void **state)
+TEST_WITH(a_look_reads_pages, set_up, tear_down)
 {
         uint64_t start = (1000000ull + 123) * 1000000000u, now = start + 5000000000u;
         struct process_watch w = { .root = dir };
         struct process_sample s;
 
-        (void)state;
         process(STAT("S"));
         process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, 42, start, now, &s), PROCESS_ALIVE);
@@ -317,13 +309,12 @@ static void a_look_reads_pages(void **state)
 }
 
 /* A clock that is set moves the Unix time of the boot: whose process it is was found out before. */
-static void a_clock_that_is_set(void **state)
+TEST_WITH(a_clock_that_is_set, set_up, tear_down)
 {
         const uint64_t start = (1000000ull + 123) * 1000000000u;
         struct process_watch w = { .root = dir };
         struct process_sample s;
 
-        (void)state;
         process(STAT("S"));
         process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
@@ -335,7 +326,7 @@ static void a_clock_that_is_set(void **state)
 }
 
 /* Another program in the same process has its stack elsewhere; of one that may not be read no place is known. */
-static void another_program_in_its_place(void **state)
+TEST_WITH(another_program_in_its_place, set_up, tear_down)
 {
         static const struct {
                 uint32_t served_by;
@@ -352,7 +343,6 @@ static void another_program_in_its_place(void **state)
         struct process_sample s;
         char text[160];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct process_watch w = { .root = dir };
 
@@ -367,11 +357,10 @@ static void another_program_in_its_place(void **state)
         }
 }
 
-static void gone(void **state)
+TEST_WITH(gone, set_up, tear_down)
 {
         struct process_sample s = { .rss_bytes = 5 };
 
-        (void)state;
         assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
         process(ZOMBIE);
         assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
@@ -388,9 +377,8 @@ static void limits(uint64_t current, uint64_t max)
                          (unsigned long long)s.cgroup_max_bytes);
 }
 
-static void cgroup_second_generation(void **state)
+TEST_WITH(cgroup_second_generation, set_up, tear_down)
 {
-        (void)state;
         process(STAT("S"));
         tree("proc/42/cgroup", "0::/a/b/c\n");
         limits(UNKNOWN_U64, UNKNOWN_U64); /* no such groups here */
@@ -409,11 +397,10 @@ static void cgroup_second_generation(void **state)
 }
 
 /* The cache of files is taken back before a limit is met. */
-static void what_a_cgroup_holds(void **state)
+TEST_WITH(what_a_cgroup_holds, set_up, tear_down)
 {
         struct process_sample s;
 
-        (void)state;
         process(STAT("S"));
         tree("proc/42/cgroup", "0::/held\n");
         tree("sys/fs/cgroup/held/memory.current", "1000\n");
@@ -438,12 +425,11 @@ static void what_a_cgroup_holds(void **state)
 }
 
 /* Whether its group is its own, and which one that is. */
-static void cgroup_company_is_seen(void **state)
+TEST_WITH(cgroup_company_is_seen, set_up, tear_down)
 {
         char group[8];
         uint64_t shared;
 
-        (void)state;
         process(STAT("S"));
         tree("proc/42/cgroup", "0::/user.slice/d\n");
         cgroup_company(dir, 42, group, sizeof(group), &shared);
@@ -457,9 +443,8 @@ static void cgroup_company_is_seen(void **state)
         assert_int_equal(shared, 1);
 }
 
-static void cgroup_in_a_container(void **state)
+TEST_WITH(cgroup_in_a_container, set_up, tear_down)
 {
-        (void)state;
         process(STAT("S"));
         tree("proc/42/cgroup", "0::/\n");
         limits(UNKNOWN_U64, UNKNOWN_U64);
@@ -473,7 +458,7 @@ static void cgroup_in_a_container(void **state)
 }
 
 /* Both generations count kills in a line "oom_kill N"; only those since the process was first seen are of its run. */
-static void killed_for_want_of_memory(void **state)
+TEST_WITH(killed_for_want_of_memory, set_up, tear_down)
 {
         static const char *const files[][2] = {
                 { "0::/a/b\n", "sys/fs/cgroup/a/b/memory.events" },
@@ -482,7 +467,6 @@ static void killed_for_want_of_memory(void **state)
         uint64_t start = (1000000ull + 123) * 1000000000u;
         struct process_sample s;
 
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 struct process_watch w = { .root = dir };
                 process(STAT("S"));
@@ -512,7 +496,7 @@ static void killed_for_want_of_memory(void **state)
 }
 
 /* By a signal, by a tracer, or with its control group: in either generation. */
-static void stopped_processes(void **state)
+TEST_WITH(stopped_processes, set_up, tear_down)
 {
         static const struct {
                 const char *stat, *cgroup, *file, *text;
@@ -534,7 +518,6 @@ static void stopped_processes(void **state)
         };
         struct process_sample s;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
                 process(cases[i].stat);
                 tree("proc/42/cgroup", cases[i].cgroup);
@@ -544,9 +527,8 @@ static void stopped_processes(void **state)
         }
 }
 
-static void cgroup_first_generation(void **state)
+TEST_WITH(cgroup_first_generation, set_up, tear_down)
 {
-        (void)state;
         process(STAT("S"));
         tree("proc/42/cgroup", "0::/ignored\n5:cpu,memory:/d/e\n1:memoryx:/wrong\n");
         tree("sys/fs/cgroup/memory/d/e/memory.usage_in_bytes", "10\n");
@@ -559,13 +541,12 @@ static void cgroup_first_generation(void **state)
         limits(20, 64);
 }
 
-static void hostile_cgroup_files(void **state)
+TEST_WITH(hostile_cgroup_files, set_up, tear_down)
 {
         static const char *const texts[] = { "",     "\n\n", "0",        "0:", "0::",      "0::\n",
                                              "0:::", ":::/", "0::a/b\n", "::", "0:memory:" };
         char long_text[9000];
 
-        (void)state;
         process(STAT("S"));
         for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
                 tree("proc/42/cgroup", texts[i]);
@@ -578,13 +559,12 @@ static void hostile_cgroup_files(void **state)
         limits(UNKNOWN_U64, UNKNOWN_U64);
 }
 
-static void this_very_process(void **state)
+TEST_WITH(this_very_process, set_up, tear_down)
 {
         struct process_sample s;
         struct process_identity id;
         struct timespec now;
 
-        (void)state;
         clock_gettime(CLOCK_REALTIME, &now);
         assert_true(procfs_own_rss() > 100000);
         assert_int_equal(procfs_sample("", (uint32_t)getpid(), &s), 0);
@@ -615,14 +595,13 @@ static void *report_and_wait(void *ctx)
         return NULL;
 }
 
-static void one_whose_first_thread_has_ended(void **state)
+TEST_WITH(one_whose_first_thread_has_ended, set_up, tear_down)
 {
         struct process_sample s;
         struct process_identity id;
         int ready[2], status;
         char text[512] = "", path[64];
 
-        (void)state;
         assert_int_equal(pipe(ready), 0);
         const pid_t child = fork();
         if (child == 0) {
@@ -645,34 +624,4 @@ static void one_whose_first_thread_has_ended(void **state)
         assert_int_equal(waitpid(child, &status, 0), child);
         (void)close(ready[0]);
         (void)close(ready[1]);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                test_in_dir(identity),
-                test_in_dir(whose_number_it_is),
-                test_in_dir(one_sample),
-                test_in_dir(pages_by_kind),
-                test_in_dir(mapped_files),
-                test_in_dir(the_largest_of_many_files),
-                test_in_dir(what_a_cgroup_holds),
-                test_in_dir(what_grows_while_it_is_read_counts_once),
-                test_in_dir(the_heap_is_recognised),
-                test_in_dir(a_look_reads_pages),
-                test_in_dir(a_clock_that_is_set),
-                test_in_dir(another_program_in_its_place),
-                test_in_dir(gone),
-                test_in_dir(cgroup_second_generation),
-                test_in_dir(cgroup_company_is_seen),
-                test_in_dir(cgroup_in_a_container),
-                test_in_dir(killed_for_want_of_memory),
-                test_in_dir(cgroup_first_generation),
-                test_in_dir(stopped_processes),
-                test_in_dir(hostile_cgroup_files),
-                test_in_dir(this_very_process),
-                test_in_dir(one_whose_first_thread_has_ended),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

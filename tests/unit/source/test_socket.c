@@ -8,6 +8,7 @@
 
 #include "daemon/source/backoff.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 static struct heard a, b;
 
@@ -55,11 +56,10 @@ static int tcp_bound(uint16_t *ret_port)
         return fd;
 }
 
-static void unix_connects_and_connects_again(void **state)
+TEST_WITH(unix_connects_and_connects_again, set_up, tear_down)
 {
         int peer = -1;
 
-        (void)state;
         hear(&a, "unix:%s/s", dir);
         run_until(a.states);
         assert_int_equal(a.state, SOURCE_WAITING);
@@ -85,9 +85,8 @@ static void unix_connects_and_connects_again(void **state)
         source_close(&a.source);
 }
 
-static void unix_wrong_kind_of_file(void **state)
+TEST_WITH(unix_wrong_kind_of_file, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("s"), 0, "text");
         hear(&a, "unix:%s/s", dir);
         run_until(a.state == SOURCE_FAILED);
@@ -96,13 +95,12 @@ static void unix_wrong_kind_of_file(void **state)
 }
 
 /* Root's way to the agent of another user's program: whoever else listens there is not read. */
-static void only_the_process_that_the_path_names_is_read(void **state)
+TEST_WITH(only_the_process_that_the_path_names_is_read, set_up, tear_down)
 {
         char path[128], names[2][32];
         int peer = -1, servers[2];
         const pid_t processes[2] = { getpid(), getppid() };
 
-        (void)state;
         for (int i = 0; i < 2; i++) {
                 snprintf(names[i], sizeof(names[i]), "agent-%ld.sock", (long)processes[i]);
                 servers[i] = unix_server(names[i]);
@@ -124,12 +122,11 @@ static void only_the_process_that_the_path_names_is_read(void **state)
         close(peer);
 }
 
-static void tcp_connects(void **state)
+TEST_WITH(tcp_connects, set_up, tear_down)
 {
         uint16_t port;
         int server = tcp_bound(&port), peer = -1;
 
-        (void)state;
         hear(&a, "tcp:localhost:%u", port);
         run_until(source_stats(a.source)->attempts >= 1);
         assert_int_equal(a.state, SOURCE_WAITING);
@@ -151,12 +148,11 @@ static void tcp_connects(void **state)
 }
 
 /* Nobody there: the backoff grows, so that attempts stay few. */
-static void backs_off(void **state)
+TEST_WITH(backs_off, set_up, tear_down)
 {
         struct backoff back = { 0 };
         uint32_t ceiling = BACKOFF_FIRST_MS;
 
-        (void)state;
         for (int i = 0; i < 40; i++) {
                 uint32_t low = backoff_next_ms(&back, ceiling / 2);
                 struct backoff same = { back.attempts - 1 };
@@ -178,12 +174,11 @@ static void backs_off(void **state)
         source_close(&a.source);
 }
 
-static void listens_to_one_writer_at_a_time(void **state)
+TEST_WITH(listens_to_one_writer_at_a_time, set_up, tear_down)
 {
         struct stat st;
         char c;
 
-        (void)state;
         hear(&a, "unix-listen:%s/l", dir);
         run_until(a.states);
         assert_int_equal(a.state, SOURCE_WAITING);
@@ -208,11 +203,10 @@ static void listens_to_one_writer_at_a_time(void **state)
 }
 
 /* Somebody connects and sends nothing: the program's connection is taken all the same, a second later. */
-static void a_silent_writer_gives_way(void **state)
+TEST_WITH(a_silent_writer_gives_way, set_up, tear_down)
 {
         char c;
 
-        (void)state;
         hear(&a, "unix-listen:%s/l", dir);
         run_until(a.states);
         int silent = unix_client("l");
@@ -229,9 +223,8 @@ static void a_silent_writer_gives_way(void **state)
         source_close(&a.source);
 }
 
-static void stale_socket_is_removed_a_live_one_is_not(void **state)
+TEST_WITH(stale_socket_is_removed_a_live_one_is_not, set_up, tear_down)
 {
-        (void)state;
         int server = unix_server("l");
         hear(&a, "unix-listen:%s/l", dir);
         run_until(a.state == SOURCE_FAILED);
@@ -245,11 +238,10 @@ static void stale_socket_is_removed_a_live_one_is_not(void **state)
         source_close(&a.source);
 }
 
-static void never_removes_a_file(void **state)
+TEST_WITH(never_removes_a_file, set_up, tear_down)
 {
         struct stat st;
 
-        (void)state;
         put(in_dir("l"), 0, "precious");
         hear(&a, "unix-listen:%s/l", dir);
         run_until(a.state == SOURCE_FAILED);
@@ -259,11 +251,10 @@ static void never_removes_a_file(void **state)
         assert_int_equal(st.st_size, 8);
 }
 
-static void removed_socket_file_is_made_again(void **state)
+TEST_WITH(removed_socket_file_is_made_again, set_up, tear_down)
 {
         int client;
 
-        (void)state;
         hear(&a, "unix-listen:%s/l", dir);
         run_until(a.states);
         assert_int_equal(unlink(in_dir("l")), 0);
@@ -273,11 +264,10 @@ static void removed_socket_file_is_made_again(void **state)
         source_close(&a.source);
 }
 
-static void tcp_listens_on_loopback(void **state)
+TEST_WITH(tcp_listens_on_loopback, set_up, tear_down)
 {
         uint16_t port;
 
-        (void)state;
         close(tcp_bound(&port));
         hear(&a, "tcp-listen:127.0.0.1:%u", port);
         run_until(a.states);
@@ -290,33 +280,12 @@ static void tcp_listens_on_loopback(void **state)
 }
 
 /* Even a URI that did not come from the parser. */
-static void refuses_other_addresses(void **state)
+TEST_WITH(refuses_other_addresses, set_up, tear_down)
 {
         struct source_uri uri = { .kind = SOURCE_TCP_LISTEN, .host = "0.0.0.0", .port = 4242 };
         struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state, NULL };
         struct error error = { "" };
 
-        (void)state;
         assert_null(source_open(base, &uri, &sink, NULL, &error));
         assert_non_null(strstr(error.text, "loopback"));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                test_in_dir(unix_connects_and_connects_again),
-                test_in_dir(unix_wrong_kind_of_file),
-                test_in_dir(only_the_process_that_the_path_names_is_read),
-                test_in_dir(tcp_connects),
-                test_in_dir(backs_off),
-                test_in_dir(listens_to_one_writer_at_a_time),
-                test_in_dir(a_silent_writer_gives_way),
-                test_in_dir(stale_socket_is_removed_a_live_one_is_not),
-                test_in_dir(never_removes_a_file),
-                test_in_dir(removed_socket_file_is_made_again),
-                test_in_dir(tcp_listens_on_loopback),
-                test_in_dir(refuses_other_addresses),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

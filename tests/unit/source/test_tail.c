@@ -3,12 +3,12 @@
 
 #include "daemon/source/limits.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 static struct heard a, b;
 
-static void waits_and_follows(void **state)
+TEST_WITH(waits_and_follows, set_up, tear_down)
 {
-        (void)state;
         hear(&a, "file:%s/x.eventlog", dir);
         run_until(a.states);
         assert_int_equal(a.state, SOURCE_WAITING);
@@ -27,9 +27,8 @@ static void waits_and_follows(void **state)
         assert_null(a.source);
 }
 
-static void directory_comes_later(void **state)
+TEST_WITH(directory_comes_later, set_up, tear_down)
 {
-        (void)state;
         hear(&a, "%s/sub/x", dir);
         run_until(a.state == SOURCE_WAITING && a.states);
         assert_int_equal(mkdir(in_dir("sub"), 0700), 0);
@@ -57,9 +56,8 @@ static double quickest_growth(const struct heard *h, size_t more)
 }
 
 /* Growth is seen by inotify, long before the slow timer. */
-static void growth_is_seen_at_once(void **state)
+TEST_WITH(growth_is_seen_at_once, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "0");
         hear(&a, "%s/x", dir);
         run_until(a.size == 1);
@@ -67,9 +65,8 @@ static void growth_is_seen_at_once(void **state)
         source_close(&a.source);
 }
 
-static void truncated(void **state)
+TEST_WITH(truncated, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "a first log");
         hear(&a, "%s/x", dir);
         run_until(a.size == 11);
@@ -81,9 +78,8 @@ static void truncated(void **state)
 }
 
 /* What a sink has no time for stays where it is, others continue, and nothing is read or cut before it is taken. */
-static void taken_in_several_turns(void **state)
+TEST_WITH(taken_in_several_turns, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "a first log");
         put(in_dir("y"), 0, "another");
         hear(&a, "%s/x", dir);
@@ -114,9 +110,8 @@ static void taken_in_several_turns(void **state)
 }
 
 /* Truncated and written past our position between two looks: the size alone would not tell. */
-static void written_anew_and_longer(void **state)
+TEST_WITH(written_anew_and_longer, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "same head, but first");
         hear(&a, "%s/x", dir);
         run_until(a.size == 20);
@@ -127,9 +122,8 @@ static void written_anew_and_longer(void **state)
         source_close(&a.source);
 }
 
-static void replaced_loses_nothing_of_the_old(void **state)
+TEST_WITH(replaced_loses_nothing_of_the_old, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "old");
         hear(&a, "%s/x", dir);
         run_until(a.size == 3);
@@ -146,9 +140,8 @@ static void replaced_loses_nothing_of_the_old(void **state)
         source_close(&a.source);
 }
 
-static void removed_and_back(void **state)
+TEST_WITH(removed_and_back, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "old");
         hear(&a, "%s/x", dir);
         run_until(a.size == 3);
@@ -167,9 +160,8 @@ static void removed_and_back(void **state)
         source_close(&a.source);
 }
 
-static void moved_away_and_back_is_the_same(void **state)
+TEST_WITH(moved_away_and_back_is_the_same, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "one");
         hear(&a, "%s/x", dir);
         run_until(a.size == 3);
@@ -183,9 +175,8 @@ static void moved_away_and_back_is_the_same(void **state)
         source_close(&a.source);
 }
 
-static void not_a_file(void **state)
+TEST_WITH(not_a_file, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(mkdir(in_dir("x"), 0700), 0);
         assert_int_equal(mkfifo(in_dir("f"), 0600), 0);
         hear(&a, "%s/x", dir);
@@ -202,9 +193,8 @@ static void not_a_file(void **state)
         source_close(&b.source);
 }
 
-static void two_targets_on_one_file(void **state)
+TEST_WITH(two_targets_on_one_file, set_up, tear_down)
 {
-        (void)state;
         put(in_dir("x"), 0, "1");
         hear(&a, "%s/x", dir);
         hear(&b, "%s/x", dir);
@@ -229,13 +219,12 @@ static bool other_bytes(void *ctx, const struct read_piece *piece)
         return true;
 }
 
-static void budget_lets_others_go_on(void **state)
+TEST_WITH(budget_lets_others_go_on, set_up, tear_down)
 {
         struct source_sink sink = { &b, other_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error;
 
-        (void)state;
         other_turns = 0;
         big_done = false;
         put(in_dir("big"), 0, "");
@@ -270,13 +259,12 @@ static bool slow_bytes(void *ctx, const struct read_piece *piece)
         return on_bytes(ctx, piece);
 }
 
-static void a_turn_ends_by_time_too(void **state)
+TEST_WITH(a_turn_ends_by_time_too, set_up, tear_down)
 {
         struct source_sink sink = { &a, slow_bytes, on_more, on_cut, on_state, NULL };
         struct source_uri uri;
         struct error error;
 
-        (void)state;
         put(in_dir("slow"), 0, "");
         assert_int_equal(truncate(in_dir("slow"), READ_TURN_BYTES), 0);
         memset(&a, 0, sizeof(a));
@@ -288,25 +276,4 @@ static void a_turn_ends_by_time_too(void **state)
                 assert_true(a.total - before <= 2 * READ_PIECE_BYTES); /* the slow timer may be due, too */
         }
         source_close(&a.source);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                test_in_dir(waits_and_follows),
-                test_in_dir(directory_comes_later),
-                test_in_dir(growth_is_seen_at_once),
-                test_in_dir(truncated),
-                test_in_dir(taken_in_several_turns),
-                test_in_dir(written_anew_and_longer),
-                test_in_dir(replaced_loses_nothing_of_the_old),
-                test_in_dir(removed_and_back),
-                test_in_dir(moved_away_and_back_is_the_same),
-                test_in_dir(not_a_file),
-                test_in_dir(two_targets_on_one_file),
-                test_in_dir(budget_lets_others_go_on),
-                test_in_dir(a_turn_ends_by_time_too),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +9,7 @@
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-static void good_uris(void **state)
+TEST(good_uris)
 {
         static const struct {
                 const char *text, *canonical, *name, *path, *host;
@@ -43,7 +38,6 @@ static void good_uris(void **state)
                 { "-x", "file:-x", "_x", "-x", "", SOURCE_FILE, 0 },
         };
 
-        (void)state;
         for (size_t i = 0; i < N_OF(cases); i++) {
                 char name[TARGET_NAME_MAX + 1];
                 struct error error = { "" };
@@ -63,7 +57,7 @@ static void good_uris(void **state)
         }
 }
 
-static void bad_uris(void **state)
+TEST(bad_uris)
 {
         static const struct {
                 const char *text, *says;
@@ -116,7 +110,6 @@ static void bad_uris(void **state)
                 { "a=", "empty" },
         };
 
-        (void)state;
         for (size_t i = 0; i < N_OF(cases); i++) {
                 char name[TARGET_NAME_MAX + 1] = "untouched";
                 struct error error = { "" };
@@ -129,13 +122,12 @@ static void bad_uris(void **state)
         }
 }
 
-static void names_are_kept_and_split(void **state)
+TEST(names_are_kept_and_split)
 {
         char name[TARGET_NAME_MAX + 1];
         struct error error;
         struct source_uri u;
 
-        (void)state;
         assert_true(target_spec_parse("api-1=tcp:127.0.0.1:9", name, &u, &error));
         assert_string_equal(name, "api-1");
         assert_int_equal(u.kind, SOURCE_TCP);
@@ -146,13 +138,12 @@ static void names_are_kept_and_split(void **state)
         assert_string_equal(source_uri_path(&u), "a=b");
 }
 
-static void lengths(void **state)
+TEST(lengths)
 {
         char text[4096], name[TARGET_NAME_MAX + 1];
         struct error error;
         struct source_uri u;
 
-        (void)state;
         for (size_t n = 1; n < sizeof(text) - 1; n++) {
                 memset(text, 'x', n);
                 text[n] = '\0';
@@ -173,12 +164,11 @@ static void lengths(void **state)
 }
 
 /* Any bytes: an answer, a terminated error, and valid results. */
-static void any_bytes(void **state)
+TEST(any_bytes)
 {
         static const char alphabet[] = "tcpfileunx-stdio:[]/=.0123456789 a%\x80\xff\n";
         uint32_t random = 1;
 
-        (void)state;
         for (int round = 0; round < 200000; round++) {
                 char text[40], name[TARGET_NAME_MAX + 1];
                 struct error error;
@@ -198,14 +188,4 @@ static void any_bytes(void **state)
                         assert_non_null(memchr(error.text, 0, sizeof(error.text)));
                 }
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(good_uris), cmocka_unit_test(bad_uris),  cmocka_unit_test(names_are_kept_and_split),
-                cmocka_unit_test(lengths),   cmocka_unit_test(any_bytes),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/state/band_name.h"
 
@@ -19,9 +15,8 @@ static void names_label(const char *label, const char *name)
         assert_int_equal(got.used, strlen(name));
 }
 
-static void labels_lose_the_version_of_their_package(void **state)
+TEST(labels_lose_the_version_of_their_package)
 {
-        (void)state;
         names_label("containers-0.6.7:Data.Map.Internal.Bin", "containers:Data.Map.Internal.Bin");
         names_label("HTTP-4000.4.1-inplace:Network.HTTP.Request", "HTTP:Network.HTTP.Request");
         names_label("ghc-prim:GHC.Types.:", "ghc-prim:GHC.Types.:");
@@ -39,9 +34,8 @@ static void a_label_is_taken_apart(const char *label, size_t package, const char
         assert_string_equal(got.rest, rest);
 }
 
-static void a_package_is_told_from_a_module(void **state)
+TEST(a_package_is_told_from_a_module)
 {
-        (void)state;
         a_label_is_taken_apart("containers-0.6.4.1:Data.Map.Internal.Bin", 10, "Data.Map.Internal.Bin");
         a_label_is_taken_apart("base:GHC.Base.Just", 4, "GHC.Base.Just");
         a_label_is_taken_apart("HTTP-4000.4.1:Network.HTTP", 4, "Network.HTTP");
@@ -59,9 +53,8 @@ static void a_label_is_fitted(const char *label, int columns, const char *fitted
         assert_string_equal(fit_label(out, sizeof(out), label, columns), fitted);
 }
 
-static void what_tells_most_of_a_label_is_kept(void **state)
+TEST(what_tells_most_of_a_label_is_kept)
 {
-        (void)state;
         a_label_is_fitted("containers:Data.Map.Internal.Bin", 32, "containers:Data.Map.Internal.Bin");
         a_label_is_fitted("containers:Data.Map.Internal.Bin", 31, "Data.Map.Internal.Bin");
         a_label_is_fitted("containers:Data.Map.Internal.Bin", 10, "…ernal.Bin");
@@ -69,12 +62,11 @@ static void what_tells_most_of_a_label_is_kept(void **state)
         a_label_is_fitted("two words", 9, "two words");
 }
 
-static void unnamed_tables_share_a_name(void **state)
+TEST(unnamed_tables_share_a_name)
 {
         Hw__Band band = HW__BAND__INIT;
         struct band_name name;
 
-        (void)state;
         band.label = (char *)"0x4a1b20";
         band.has_key = 1;
         band_name(&name, &band);
@@ -84,14 +76,13 @@ static void unnamed_tables_share_a_name(void **state)
 }
 
 /* As in a profile by closure type, and no place is claimed. */
-static void tables_named_by_their_symbols(void **state)
+TEST(tables_named_by_their_symbols)
 {
         Hw__InfoTable table = HW__INFO_TABLE__INIT;
         Hw__Band band = HW__BAND__INIT;
         struct band_name name;
         char place[BAND_PLACE_MAX];
 
-        (void)state;
         table.name = (char *)"containerszm0zi6zi7_DataziMapziInternal_Bin_con_info";
         table.label = (char *)"Bin";
         table.module = (char *)"containers-0.6.7:Data.Map.Internal";
@@ -111,13 +102,12 @@ static void tables_named_by_their_symbols(void **state)
         assert_string_equal(name.text, "sat");
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
         char label[4096];
         Hw__Band band = HW__BAND__INIT;
         struct band_name name;
 
-        (void)state;
         memset(label, 'x', sizeof(label) - 1);
         label[sizeof(label) - 1] = '\0';
         band.label = label;
@@ -134,14 +124,13 @@ static void says_place(Hw__Band *band, const char *wanted)
 }
 
 /* What is known of type, module and source; what GHC writes instead of a place is none. */
-static void a_band_has_a_place(void **state)
+TEST(a_band_has_a_place)
 {
         Hw__Band band = HW__BAND__INIT;
         Hw__InfoTable table = HW__INFO_TABLE__INIT;
         Hw__CostCentre outer = HW__COST_CENTRE__INIT, inner = HW__COST_CENTRE__INIT;
         Hw__CostCentre *stack[] = { &inner, &outer };
 
-        (void)state;
         says_place(NULL, "");
         says_place(&band, "");
         band.info_table = &table;
@@ -162,19 +151,4 @@ static void a_band_has_a_place(void **state)
         outer.source = "Work.hs:3:1-9";
         says_place(&band, "module Work, Work.hs:3:1-9");
         assert_string_equal(band_source(&band), "Work.hs:3:1-9");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(labels_lose_the_version_of_their_package),
-                cmocka_unit_test(a_package_is_told_from_a_module),
-                cmocka_unit_test(what_tells_most_of_a_label_is_kept),
-                cmocka_unit_test(unnamed_tables_share_a_name),
-                cmocka_unit_test(tables_named_by_their_symbols),
-                cmocka_unit_test(long_names_are_cut),
-                cmocka_unit_test(a_band_has_a_place),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cpu_tree.c - what an inspection prints of a profile is a tree, or is refused with the number of the row. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/state/cpu_tree.h"
 
@@ -21,12 +18,11 @@ static bool read_text(struct cpu_tree *t, const char *text, struct error *error)
         return good;
 }
 
-static void test_rows_are_a_tree(void **state)
+TEST(test_rows_are_a_tree)
 {
         struct cpu_tree t;
         struct error error;
 
-        (void)state;
         assert_true(read_text(&t, "two samples\nof three\n\n0 1 9 Main.main\n1 8 8 Main (local, before f)\n0 2 2 x\n",
                               &error));
         assert_int_equal(t.n_sentences, 2);
@@ -40,12 +36,11 @@ static void test_rows_are_a_tree(void **state)
         cpu_tree_done(&t);
 }
 
-static void test_a_function_that_calls_itself_counts_once(void **state)
+TEST(test_a_function_that_calls_itself_counts_once)
 {
         struct cpu_tree t;
         struct error error;
 
-        (void)state;
         assert_true(read_text(
                 &t, "head\n\n0 0 100 main\n1 23 30 parse\n2 5 7 compare\n3 2 2 parse\n1 60 70 sort\n5 10 10 compare\n",
                 &error));
@@ -61,12 +56,11 @@ static void test_a_function_that_calls_itself_counts_once(void **state)
         cpu_tree_done(&t);
 }
 
-static void test_equal_stacks_of_threads_are_merged(void **state)
+TEST(test_equal_stacks_of_threads_are_merged)
 {
         struct cpu_tree t, all;
         struct error error;
 
-        (void)state;
         assert_true(read_text(&t,
                               "head\n\n0 0 70 thread worker\n1 50 70 main\n2 20 20 f\n0 0 25 thread 7\n4 5 25 main\n"
                               "5 20 20 f\n0 5 5 (garbage collection)\n",
@@ -86,24 +80,22 @@ static void test_equal_stacks_of_threads_are_merged(void **state)
         cpu_tree_done(&t);
 }
 
-static void test_a_program_that_waits_has_no_rows(void **state)
+TEST(test_a_program_that_waits_has_no_rows)
 {
         struct cpu_tree t;
         struct error error;
 
-        (void)state;
         assert_true(read_text(&t, "no samples\n", &error));
         assert_int_equal(t.n, 0);
         assert_int_equal(t.total_weight, 0);
         cpu_tree_done(&t);
 }
 
-static void test_what_waits_is_a_tree_of_its_own(void **state)
+TEST(test_what_waits_is_a_tree_of_its_own)
 {
         struct cpu_trees t;
         struct error error;
 
-        (void)state;
         assert_true(cpu_trees_read(&t, strdup("head\n\n0 1 1 f\n\nwaiting: 2 threads\n\n0 0 7 (in STM)\n1 7 7 f\n\n"),
                                    &error));
         assert_int_equal(t.running.n, 1);
@@ -116,12 +108,11 @@ static void test_what_waits_is_a_tree_of_its_own(void **state)
         assert_null(t.running.text);
 }
 
-static void test_rows_of_allocation_are_bytes(void **state)
+TEST(test_rows_of_allocation_are_bytes)
 {
         struct cpu_tree t, all;
         struct error error;
 
-        (void)state;
         assert_true(read_text(&t, "head\n\n0 1 1 f\n\n", &error));
         assert_false(t.by_allocation);
         cpu_tree_done(&t);
@@ -138,7 +129,7 @@ static void test_rows_of_allocation_are_bytes(void **state)
         cpu_tree_done(&t);
 }
 
-static void test_what_is_no_tree_is_refused(void **state)
+TEST(test_what_is_no_tree_is_refused)
 {
         static const char *const bad[] = {
                 "1 1 1 its own caller\n",
@@ -159,7 +150,6 @@ static void test_what_is_no_tree_is_refused(void **state)
         struct error error;
         char text[200];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 (void)snprintf(text, sizeof(text), "head\n\n%s", bad[i]);
                 assert_false(read_text(&t, text, &error));
@@ -170,14 +160,13 @@ static void test_what_is_no_tree_is_refused(void **state)
         assert_false(read_text(&t, "\n0 1 1 rows alone\n", &error));
 }
 
-static void test_there_are_no_more_rows_than_it_keeps(void **state)
+TEST(test_there_are_no_more_rows_than_it_keeps)
 {
         static const char row[] = "0 1 1 a\n";
         char *text = malloc(16 + (CPU_TREE_NODES + 1) * (sizeof(row) - 1)), *end = text;
         struct cpu_tree t;
         struct error error;
 
-        (void)state;
         assert_non_null(text);
         end = stpcpy(end, "head\n\n");
         for (size_t i = 0; i < CPU_TREE_NODES; i++)
@@ -189,20 +178,4 @@ static void test_there_are_no_more_rows_than_it_keeps(void **state)
         (void)stpcpy(end, row);
         assert_false(read_text(&t, text, &error));
         free(text);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_rows_are_a_tree),
-                cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
-                cmocka_unit_test(test_equal_stacks_of_threads_are_merged),
-                cmocka_unit_test(test_a_program_that_waits_has_no_rows),
-                cmocka_unit_test(test_what_waits_is_a_tree_of_its_own),
-                cmocka_unit_test(test_rows_of_allocation_are_bytes),
-                cmocka_unit_test(test_what_is_no_tree_is_refused),
-                cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

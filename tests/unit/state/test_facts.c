@@ -2,25 +2,20 @@
 /* The table of facts: names, help, and that unknown is never 0. */
 #include <ctype.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/state/world.h"
 #include "proto/base/array.h"
 
-static void test_every_fact_is_described(void **state)
+TEST(test_every_fact_is_described)
 {
         static const char *const suffixes[] = {
                 [FACT_BYTES] = "_bytes", [FACT_NS] = "_ns", [FACT_RATE] = "_bps", [FACT_WALL] = "_wall_ns"
         };
 
-        (void)state;
         for (int id = FACT_NONE + 1; id < FACTS; id++) {
                 const struct fact_row *f = &fact_rows[id];
                 const char *suffix = (size_t)f->unit < ARRAY_SIZE(suffixes) ? suffixes[f->unit] : NULL;
@@ -41,7 +36,7 @@ static void test_every_fact_is_described(void **state)
                                          fact_rows[other].name);
 }
 
-static void test_nothing_is_known_of_an_empty_target(void **state)
+TEST(test_nothing_is_known_of_an_empty_target)
 {
         struct world_target *t = calloc(1, sizeof(*t));
         Hw__Heap heap = HW__HEAP__INIT;
@@ -50,7 +45,6 @@ static void test_nothing_is_known_of_an_empty_target(void **state)
         Hw__Sched sched = HW__SCHED__INIT;
         Hw__Target target = HW__TARGET__INIT;
 
-        (void)state;
         assert_non_null(t);
         for (int messages = 0; messages < 2; messages++) {
                 for (int id = FACT_NONE; id <= FACTS; id++)
@@ -68,14 +62,13 @@ static void test_nothing_is_known_of_an_empty_target(void **state)
 }
 
 /* A number that travels by its key; one of a newer version is ignored. */
-static void test_carried_facts(void **state)
+TEST(test_carried_facts)
 {
         struct world_target *t = calloc(1, sizeof(*t));
         Hw__Heap heap = HW__HEAP__INIT;
         uint32_t keys[] = { 12345, facts_key(FACT_LIVE_SUM) };
         double values[] = { 1, 0 };
 
-        (void)state;
         assert_non_null(t);
         t->heap = &heap;
         assert_false(facts_is_known(t, FACT_LIVE_SUM));
@@ -93,7 +86,7 @@ static void test_carried_facts(void **state)
         free(t);
 }
 
-static void test_zero_is_known(void **state)
+TEST(test_zero_is_known)
 {
         struct world_target *t = calloc(1, sizeof(*t));
         Hw__Process process = HW__PROCESS__INIT;
@@ -104,7 +97,6 @@ static void test_zero_is_known(void **state)
         Hw__Target target = HW__TARGET__INIT;
         Hw__Gc gc = HW__GC__INIT;
 
-        (void)state;
         assert_non_null(t);
         heap.has_live_bytes = true;
         heap.process = &process;
@@ -133,16 +125,4 @@ static void test_zero_is_known(void **state)
         t->target = &target;
         assert_true(facts_get(t, FACT_MAJOR_COLLECTIONS) == 2);
         free(t);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_fact_is_described),
-                cmocka_unit_test(test_nothing_is_known_of_an_empty_target),
-                cmocka_unit_test(test_carried_facts),
-                cmocka_unit_test(test_zero_is_known),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

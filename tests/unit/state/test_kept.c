@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_kept.c - entries follow their targets, however others come and go, and each is dropped once. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/state/world.h"
 #include "tests/unit/console/made_up.h"
@@ -44,12 +42,11 @@ static int new_ones(struct kept *k, const struct world *w)
         return n;
 }
 
-static void entries_follow_their_targets(void **state)
+TEST(entries_follow_their_targets)
 {
         struct world *w = world_new(NULL);
         struct kept k = { .size = sizeof(struct entry), .drop = drop };
 
-        (void)state;
         assert_int_equal(new_ones(&k, w), 0);
         for (const char *name = "mdx"; *name; name++)
                 assert_int_equal(send_live(w, 0, (char[]){ *name, 0 }, 1, SECOND, 1), 0);
@@ -74,11 +71,4 @@ static void entries_follow_their_targets(void **state)
         assert_int_equal(new_ones(&k, w), 1);
         kept_clear(&k);
         world_destroy(&w);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(entries_follow_their_targets) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_thread_groups.c - what an inspection prints of threads is groups; what does not fit is left out or refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/world/state/thread_groups.h"
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
         static const char json[] =
                 "{\"sentences\": [\"x (process 7): 41 threads in 2 groups\", 7, \"incomplete: a\"], \"groups\": ["
@@ -27,7 +23,6 @@ static void test_groups(void **state)
         struct thread_groups g;
         struct error error;
 
-        (void)state;
         assert_true(thread_groups_read(&g, json, &error));
         assert_int_equal(g.n_sentences, 2);
         assert_string_equal(g.sentences[1], "incomplete: a");
@@ -47,23 +42,15 @@ static void test_groups(void **state)
         thread_groups_done(&g);
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
         static const char *const texts[] = { "", "x", "[]", "{}", "{\"groups\": 7}", "{\"groups\": [", "7" };
         struct thread_groups g;
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
                 assert_false(thread_groups_read(&g, texts[i], &error));
                 assert_string_equal(error.text, "what the inspection printed is damaged: it has no groups of threads");
                 thread_groups_done(&g);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups), cmocka_unit_test(test_damaged) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_world.c - the state of the world from messages: every kind, runs, resets, bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/array.h"
 #include "proto/base/limits.h"
@@ -17,12 +15,11 @@ static const struct past *series_of(const struct world_target *t, Hw__Series ser
         return history_series(t->history, series);
 }
 
-static void gauges_and_samples(void **state)
+TEST(gauges_and_samples)
 {
         struct world *v = world_new(&kept);
         const struct world_target *t;
 
-        (void)state;
         assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         assert_int_equal(send_live(v, 0, "a", 1, 1 * SECOND, 10), 0);
         assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 20), 0);
@@ -42,13 +39,12 @@ static void gauges_and_samples(void **state)
 }
 
 /* All targets share the bound evenly; a target that keeps nothing gets none. */
-static void pasts_are_bounded_together(void **state)
+TEST(pasts_are_bounded_together)
 {
         static const struct history_options few = { .points = 1 << 20, .columns = 16, .cells = 1 << 16 };
         struct world *v = world_new(&few), *without = world_new(NULL);
         char name[16];
 
-        (void)state;
         for (int i = 0; i < 100; i++) {
                 (void)snprintf(name, sizeof(name), "t%d", i);
                 assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
@@ -67,12 +63,11 @@ static void pasts_are_bounded_together(void **state)
 }
 
 /* For the requested run and target; otherwise it comes too late. */
-static void what_daemons_remember_finds_its_run(void **state)
+TEST(what_daemons_remember_finds_its_run)
 {
         struct world *v = world_new(&kept);
         const Hw__Series live = HW__SERIES__SERIES_LIVE;
 
-        (void)state;
         assert_int_equal(send_live(v, 0, "a", 2, 100 * SECOND, 7), 0);
         for (uint32_t run = 1; run <= 3; run++) {
                 struct past p = { 0 }, q = { 0 }, r = { 0 };
@@ -91,14 +86,13 @@ static void what_daemons_remember_finds_its_run(void **state)
         world_destroy(&v);
 }
 
-static void new_run_clears_old_run_is_ignored(void **state)
+TEST(new_run_clears_old_run_is_ignored)
 {
         struct world *v = world_new(&kept);
         uint32_t ids[] = { 1 };
         uint64_t bytes[] = { 100 };
         const struct world_target *t;
 
-        (void)state;
         assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         assert_int_equal(send_live(v, 0, "a", 1, SECOND, 10), 0);
         assert_int_equal(send_band(v, "a", 1, 1, "old"), 0);
@@ -121,7 +115,7 @@ static void new_run_clears_old_run_is_ignored(void **state)
         world_destroy(&v);
 }
 
-static void bands_follow_censuses(void **state)
+TEST(bands_follow_censuses)
 {
         struct world *v = world_new(&kept);
         uint32_t ids[] = { 2, 1 }, one[] = { 1 }, late[] = { 1, 3 };
@@ -130,7 +124,6 @@ static void bands_follow_censuses(void **state)
         struct past past = { 0 };
         const struct world_target *t;
 
-        (void)state;
         assert_int_equal(send_band(v, "a", 1, 2, "two"), 0);
         assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
         assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0); /* repeated by a snapshot */
@@ -154,14 +147,13 @@ static void bands_follow_censuses(void **state)
         world_destroy(&v);
 }
 
-static void hostile_ids_are_not_believed(void **state)
+TEST(hostile_ids_are_not_believed)
 {
         struct world *v = world_new(&kept);
         uint32_t ids[] = { 0, UINT32_MAX, LIMIT_BANDS + 1, 1, 1 };
         uint64_t bytes[] = { 1, 2, 3, UINT64_MAX, 5 };
         const struct world_target *t;
 
-        (void)state;
         assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 5), 0);
         assert_int_equal(send_band(v, "a", 1, UINT32_MAX, "far"), 0);
         t = world_find(v, "a");
@@ -170,12 +162,11 @@ static void hostile_ids_are_not_believed(void **state)
         world_destroy(&v);
 }
 
-static void notes_keep_the_newest(void **state)
+TEST(notes_keep_the_newest)
 {
         struct world *v = world_new(&kept);
         const struct world_target *t;
 
-        (void)state;
         for (uint64_t i = 1; i <= WORLD_NOTES + 10; i++)
                 assert_int_equal(send_note(v, "a", 1, i, "n"), 0);
         t = world_find(v, "a");
@@ -192,11 +183,10 @@ static void notes_keep_the_newest(void **state)
         world_destroy(&v);
 }
 
-static void same_name_in_two_daemons(void **state)
+TEST(same_name_in_two_daemons)
 {
         struct world *v = world_new(&kept);
 
-        (void)state;
         assert_int_equal(send_live(v, 1, "a", 1, SECOND, 1), 0);
         assert_int_equal(send_live(v, 0, "a", 1, SECOND, 2), 0);
         assert_int_equal(send_live(v, 0, "B", 1, SECOND, 3), 0);
@@ -226,12 +216,11 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
         return apply_made(v, 0, &u);
 }
 
-static void targets_go(void **state)
+TEST(targets_go)
 {
         struct world *v = world_new(&kept);
         char *names[] = { (char *)"a" };
 
-        (void)state;
         assert_int_equal(send_live(v, 0, "a", 1, SECOND, 1), 0);
         assert_int_equal(send_live(v, 0, "b", 1, SECOND, 1), 0);
         assert_int_equal(send_live(v, 0, "c", 1, SECOND, 1), 0);
@@ -249,12 +238,11 @@ static void targets_go(void **state)
         world_destroy(&v);
 }
 
-static void number_of_targets_is_bounded(void **state)
+TEST(number_of_targets_is_bounded)
 {
         struct world *v = world_new(&kept);
         char name[32];
 
-        (void)state;
         for (int i = 0; i < WORLD_TARGETS + 3; i++) {
                 (void)snprintf(name, sizeof(name), "t%06d", i);
                 assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
@@ -264,12 +252,11 @@ static void number_of_targets_is_bounded(void **state)
         world_destroy(&v);
 }
 
-static void names_and_daemons_from_outside_are_checked(void **state)
+TEST(names_and_daemons_from_outside_are_checked)
 {
         struct world *v = world_new(&kept);
         char name[WORLD_NAME_MAX + 2];
 
-        (void)state;
         memset(name, 'x', sizeof(name) - 1);
         name[sizeof(name) - 1] = '\0';
         assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
@@ -282,7 +269,7 @@ static void names_and_daemons_from_outside_are_checked(void **state)
 }
 
 /* Collections feed the pause series only as long as the daemon does not sample it itself. */
-static void pauses_are_derived(void **state)
+TEST(pauses_are_derived)
 {
         struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
@@ -295,7 +282,6 @@ static void pauses_are_derived(void **state)
         uint64_t time_ns = 3, value = 9;
         const struct world_target *t;
 
-        (void)state;
         c.has_end_time_ns = c.has_pause_ns = 1;
         c.end_time_ns = 1;
         c.pause_ns = 5;
@@ -330,7 +316,7 @@ static void pauses_are_derived(void **state)
         world_destroy(&v);
 }
 
-static void profile_ticky_sched_health(void **state)
+TEST(profile_ticky_sched_health)
 {
         struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
@@ -344,7 +330,6 @@ static void profile_ticky_sched_health(void **state)
         Hw__Health health = HW__HEALTH__INIT;
         const struct world_target *t;
 
-        (void)state;
         profile.has_ticks = stack.has_id = stack.has_ticks = 1;
         profile.ticks = 7;
         stack.id = 2;
@@ -401,7 +386,7 @@ static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n
         return apply_made(v, 0, &u);
 }
 
-static void trends_are_kept_by_series_and_band(void **state)
+TEST(trends_are_kept_by_series_and_band)
 {
         struct world *v = world_new(&kept);
         Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
@@ -409,7 +394,6 @@ static void trends_are_kept_by_series_and_band(void **state)
         Hw__Growth growth = HW__GROWTH__INIT;
         const struct world_target *t;
 
-        (void)state;
         live.has_series = live.has_verdict = band.has_band = band.has_slope = hostile.has_band = 1;
         live.series = HW__SERIES__SERIES_LIVE;
         live.verdict = HW__VERDICT__VERDICT_GROWING;
@@ -440,7 +424,7 @@ static void trends_are_kept_by_series_and_band(void **state)
         world_destroy(&v);
 }
 
-static void alerts_are_replaced_and_outlive_runs(void **state)
+TEST(alerts_are_replaced_and_outlive_runs)
 {
         struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
@@ -448,7 +432,6 @@ static void alerts_are_replaced_and_outlive_runs(void **state)
         Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
         const struct world_target *t;
 
-        (void)state;
         leak.rule = (char *)"leak";
         leak.has_state = 1;
         leak.state = HW__ALERT__STATE__STATE_FIRING;
@@ -512,13 +495,12 @@ static bool has_body(const struct world_target *t, Hw__Update__BodyCase body)
 }
 
 /* Effect of a message's run: the table that the browser page has, too. */
-static void runs_decide_as_on_the_page(void **state)
+TEST(runs_decide_as_on_the_page)
 {
         FILE *f = fopen("client/page/test/run_cases.json", "r");
         int known, run, taken, after, n = 0;
         char body[16];
 
-        (void)state;
         assert_non_null(f);
         assert_int_equal(fscanf(f, " ["), 0);
         while (fscanf(f, " [%d, %d, \"%15[a-zA-Z]\", %d, %d] ,", &known, &run, body, &taken, &after) == 5) {
@@ -562,14 +544,13 @@ static void check_past(const struct world *w, const char *name, size_t live, siz
 }
 
 /* Of more targets than WORLD_WHOLE the last in focus have all of their past, the others that of live data, no notes. */
-static void of_many_targets_some_have_a_whole_past(void **state)
+TEST(of_many_targets_some_have_a_whole_past)
 {
         struct world *w = world_new(&kept);
         uint32_t id = 1;
         uint64_t bytes = 100;
         char name[16];
 
-        (void)state;
         assert_int_equal(send_live(w, 0, "t0", 1, SECOND, 1), 0);
         assert_false(world_focus(w, world_find(w, "t0"))); /* of few all have */
         for (int second = 1; second <= 2; second++)
@@ -606,13 +587,12 @@ static void of_many_targets_some_have_a_whole_past(void **state)
         world_destroy(&w);
 }
 
-static void detached_targets_stay_as_they_are(void **state)
+TEST(detached_targets_stay_as_they_are)
 {
         struct world *v = world_new(&kept), *before;
         uint32_t ids[] = { 1 };
         uint64_t bytes[] = { 100 };
 
-        (void)state;
         for (size_t daemon = 0; daemon < 2; daemon++) {
                 assert_int_equal(send_live(v, daemon, "a", 1, SECOND, 10), 0);
                 assert_int_equal(send_live(v, daemon, "b", 1, SECOND, 20), 0);
@@ -636,7 +616,7 @@ static void detached_targets_stay_as_they_are(void **state)
 }
 
 /* What does not fit the bands is not believed. */
-static void closures_and_contents_are_of_the_newest_census(void **state)
+TEST(closures_and_contents_are_of_the_newest_census)
 {
         struct world *v = world_new(&kept);
         uint32_t ids[] = { 1, 2 };
@@ -652,7 +632,6 @@ static void closures_and_contents_are_of_the_newest_census(void **state)
         Hw__Census c = census_of(1, ids, bytes, 2);
         const struct world_target *t;
 
-        (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
                 of[i] = (Hw__BandContents)HW__BAND_CONTENTS__INIT;
                 of[i].has_band = of[i].has_bytes = 1;
@@ -677,12 +656,11 @@ static void closures_and_contents_are_of_the_newest_census(void **state)
 }
 
 /* Each against each: a total order, that of the array, whatever the names are. */
-static void previous_runs_are_in_order_of_their_numbers(void **state)
+TEST(previous_runs_are_in_order_of_their_numbers)
 {
         static const char *const names[] = { "",       "api",     "api9",    "api~",  "api~1", "api~9",
                                              "api~10", "api~10a", "api~100", "api~x", "b10",   "b9" };
 
-        (void)state;
         for (int i = 0; i < (int)ARRAY_SIZE(names); i++)
                 for (int j = 0; j < (int)ARRAY_SIZE(names); j++) {
                         const int order = name_order(names[i], names[j], false);
@@ -693,7 +671,7 @@ static void previous_runs_are_in_order_of_their_numbers(void **state)
 }
 
 /* One answer for the archive, `run`, the console and all sentences; kept: its source is gone for good. */
-static void test_when_a_run_is_over(void **state)
+TEST(test_when_a_run_is_over)
 {
         enum { NEITHER, OVER, HAS_ENDED };
         static const int of[] = {
@@ -705,7 +683,6 @@ static void test_when_a_run_is_over(void **state)
                 [HW__TARGET__STATE__STATE_STOPPED] = NEITHER,
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
                 Hw__Target t = HW__TARGET__INIT;
                 t.state = (Hw__Target__State)i;
@@ -715,33 +692,4 @@ static void test_when_a_run_is_over(void **state)
                 assert_int_equal(run_has_ended(&t), of[i] == HAS_ENDED);
                 assert_true(run_is_over(&t));
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(of_many_targets_some_have_a_whole_past),
-                cmocka_unit_test(detached_targets_stay_as_they_are),
-                cmocka_unit_test(closures_and_contents_are_of_the_newest_census),
-                cmocka_unit_test(runs_decide_as_on_the_page),
-                cmocka_unit_test(gauges_and_samples),
-                cmocka_unit_test(pasts_are_bounded_together),
-                cmocka_unit_test(what_daemons_remember_finds_its_run),
-                cmocka_unit_test(new_run_clears_old_run_is_ignored),
-                cmocka_unit_test(bands_follow_censuses),
-                cmocka_unit_test(hostile_ids_are_not_believed),
-                cmocka_unit_test(notes_keep_the_newest),
-                cmocka_unit_test(same_name_in_two_daemons),
-                cmocka_unit_test(targets_go),
-                cmocka_unit_test(previous_runs_are_in_order_of_their_numbers),
-                cmocka_unit_test(number_of_targets_is_bounded),
-                cmocka_unit_test(names_and_daemons_from_outside_are_checked),
-                cmocka_unit_test(pauses_are_derived),
-                cmocka_unit_test(profile_ticky_sched_health),
-                cmocka_unit_test(trends_are_kept_by_series_and_band),
-                cmocka_unit_test(alerts_are_replaced_and_outlive_runs),
-                cmocka_unit_test(test_when_a_run_is_over),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

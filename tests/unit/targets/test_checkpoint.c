@@ -17,6 +17,7 @@
 #include "proto/base/outside_census.h"
 #include "proto/eventlog/writer.h"
 #include "tests/unit/thin.h"
+#include "tests/unit/test.h"
 
 static struct ruleset *rules;
 
@@ -134,11 +135,10 @@ static void check_log(struct log l, const char *path)
         free(l.bytes);
 }
 
-static void test_all_logs(void **state)
+TEST(test_all_logs)
 {
         glob_t logs;
 
-        (void)state;
         assert_int_equal(glob(LOGS "*/run.eventlog", 0, NULL, &logs), 0);
         assert_true(logs.gl_pathc > 40);
         for (size_t i = 0; i < logs.gl_pathc; i += thin(1, "logs"))
@@ -159,7 +159,7 @@ static void put_text(struct eventlog_writer *w, uint16_t event, uint64_t at, uin
 }
 
 /* Also within and after censuses that were read from outside, with what messages tell of them. */
-static void test_censuses_from_outside(void **state)
+TEST(test_censuses_from_outside)
 {
         static struct eventlog_writer w;
         static const uint16_t types[][2] = { { HW_LOG_MSG, WRITER_VARIABLE },
@@ -168,7 +168,6 @@ static void test_censuses_from_outside(void **state)
                                              { HW_HEAP_PROF_SAMPLE_STRING, WRITER_VARIABLE },
                                              { HW_HEAP_PROF_SAMPLE_END, 8 } };
 
-        (void)state;
         w.n = 0;
         writer_header_begin(&w);
         for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -221,13 +220,12 @@ static bool try(const struct checkpoint *c, const struct log *l, size_t cut)
         return taken;
 }
 
-static void test_cut_anywhere(void **state)
+TEST(test_cut_anywhere)
 {
         struct log l = log_of("leaky-hi-ghc9103");
         size_t cut = l.size / 2;
         struct pipeline *p = make(NULL);
 
-        (void)state;
         feed(p, &l, 0, cut);
         struct checkpoint c = write_down(p);
         pipeline_destroy(&p);
@@ -264,7 +262,7 @@ static size_t next_name(const struct checkpoint *c, size_t at, size_t *ret_size)
  * A name that differs is a member that the writer had and the reader has not, and one that the reader alone has: as if
  * a version had one more, and one less. Most of these are numbers, and the rest is taken without them.
  */
-static void test_another_version(void **state)
+TEST(test_another_version)
 {
         struct log l = log_of("leaky-hi-ghc9103");
         size_t cut = l.size / 2, size;
@@ -272,7 +270,6 @@ static void test_another_version(void **state)
         struct pipeline *p = make(NULL);
         uint64_t at;
 
-        (void)state;
         feed(p, &l, 0, cut);
         struct checkpoint c = write_down(p);
         pipeline_destroy(&p);
@@ -304,12 +301,11 @@ static void refuses_or_is_well(const struct checkpoint *c, const char *why)
         pipeline_destroy(&p);
 }
 
-static void test_other_targets_are_refused(void **state)
+TEST(test_other_targets_are_refused)
 {
         struct pipeline *p = make(NULL);
         struct checkpoint_target head;
 
-        (void)state;
         struct checkpoint c = write_down(p);
         pipeline_destroy(&p);
         assert_true(checkpoint_target_read(c.image, c.n, &head));
@@ -323,12 +319,11 @@ static void test_other_targets_are_refused(void **state)
 }
 
 /* The program's arguments, other than RTS options, are not in it. */
-static void test_arguments_are_left_out(void **state)
+TEST(test_arguments_are_left_out)
 {
         struct log l = log_of("leaky-hi-ghc9103");
         struct pipeline *p = make(NULL);
 
-        (void)state;
         feed(p, &l, 0, l.size);
         const struct run *run = model_run(pipeline_model(p));
         struct checkpoint c = write_down(p);
@@ -349,7 +344,7 @@ static void test_arguments_are_left_out(void **state)
         free(l.bytes);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
         char directory[] = "/tmp/hw-checkpoint-XXXXXX", path[64];
         uint8_t image[5000];
@@ -357,7 +352,6 @@ static void test_files(void **state)
         struct error error;
         uint64_t random = 1;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(image); i++)
                 image[i] = (uint8_t)next(&random);
         assert_non_null(mkdtemp(directory));
@@ -386,21 +380,19 @@ static void test_files(void **state)
         free(file.bytes);
 }
 
-int main(void)
+static int begin_tests(void **state)
 {
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_all_logs),
-                cmocka_unit_test(test_censuses_from_outside),
-                cmocka_unit_test(test_cut_anywhere),
-                cmocka_unit_test(test_another_version),
-                cmocka_unit_test(test_other_targets_are_refused),
-                cmocka_unit_test(test_arguments_are_left_out),
-                cmocka_unit_test(test_files),
-        };
-
+        (void)state;
         log_set_level(LOG_ERROR);
         rules = rules_load(NULL, 0, &diagnostics);
-        int failed = cmocka_run_group_tests(tests, NULL, NULL);
-        ruleset_destroy(&rules);
-        return failed;
+        return 0;
 }
+
+static int end_tests(void **state)
+{
+        (void)state;
+        ruleset_destroy(&rules);
+        return 0;
+}
+
+TEST_GROUP(begin_tests, end_tests)

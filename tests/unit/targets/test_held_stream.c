@@ -2,21 +2,17 @@
 /* What is held comes back in order; what does not fit is left out, in a known place, and counted. */
 #include "daemon/watch/targets/rebuild.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #define PIECE 16384u
 
-static void test_order(void **state)
+TEST(test_order)
 {
         struct held_stream h = { .first = NULL };
         uint8_t piece[1000];
 
-        (void)state;
         for (unsigned i = 0; i < 200; i++) {
                 memset(piece, (int)i, sizeof(piece));
                 held_stream_bytes(&h, piece, sizeof(piece));
@@ -39,13 +35,12 @@ static void test_order(void **state)
 }
 
 /* Two targets share the room; who finds none misses bytes, and knows where once there is room again. */
-static void test_full(void **state)
+TEST(test_full)
 {
         struct held_stream h = { .first = NULL }, other = { .first = NULL };
         static uint8_t piece[PIECE];
         uint64_t given = 0;
 
-        (void)state;
         held_stream_bytes(&other, piece, sizeof(piece));
         for (; !h.full; given += sizeof(piece))
                 held_stream_bytes(&h, piece, sizeof(piece));
@@ -64,13 +59,4 @@ static void test_full(void **state)
                 assert_int_equal(missing > 0 && h.first->kind != HELD_MISSING, h.first->n == 3);
         }
         assert_int_equal(missing, 1);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_order),
-                cmocka_unit_test(test_full),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

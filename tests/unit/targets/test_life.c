@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of a run's life by itself: what must hold for every step of it; and how an end is judged. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <signal.h>
 
@@ -40,9 +35,8 @@ static void alerts_balance(enum life_state s, enum life_event e, struct life_ste
                 assert_false(step.effects & DO_BEGIN_RUN);
 }
 
-static void alerts_end_once(void **state)
+TEST(alerts_end_once)
 {
-        (void)state;
         each_step(alerts_balance);
 }
 
@@ -60,16 +54,14 @@ static void runs_balance(enum life_state s, enum life_event e, struct life_step 
                 assert_int_equal((bool)(step.effects & DO_KEEP_PREVIOUS), life_is_over(s)); /* no run is overwritten */
 }
 
-static void runs_end_once(void **state)
+TEST(runs_end_once)
 {
-        (void)state;
         each_step(runs_balance);
 }
 
 /* Nothing comes after the end of an AGAIN chain that would leave the state as it is for ever. */
-static void chains_end(void **state)
+TEST(chains_end)
 {
-        (void)state;
         for (enum life_state s = 0; s < LIFE_STATES; s++) {
                 for (enum life_event e = 0; e < LIFE_EVENTS; e++) {
                         enum life_state at = s;
@@ -85,11 +77,10 @@ static void chains_end(void **state)
         }
 }
 
-static void every_state_can_be_reached_and_left(void **state)
+TEST(every_state_can_be_reached_and_left)
 {
         bool reached[LIFE_STATES] = { [LIFE_WAITING] = true };
 
-        (void)state;
         for (unsigned round = 0; round < LIFE_STATES; round++)
                 for (enum life_state s = 0; s < LIFE_STATES; s++)
                         for (enum life_event e = 0; reached[s] && e < LIFE_EVENTS; e++)
@@ -104,7 +95,7 @@ static void every_state_can_be_reached_and_left(void **state)
                 assert_false(life_step(LIFE_REMOVED, e).listed);
 }
 
-static void ends_are_judged(void **state)
+TEST(ends_are_judged)
 {
         static const struct {
                 struct life_evidence known;
@@ -137,18 +128,6 @@ static void ends_are_judged(void **state)
                 { { .finished = true, .exit_known = true, .signal = SIGSEGV }, ON_END_CRASHED },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
                 assert_int_equal(life_judge_end(&cases[i].known), cases[i].end);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(alerts_end_once), cmocka_unit_test(runs_end_once),
-                cmocka_unit_test(chains_end),      cmocka_unit_test(every_state_can_be_reached_and_left),
-                cmocka_unit_test(ends_are_judged),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

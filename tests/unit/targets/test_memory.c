@@ -9,6 +9,7 @@
 #include "tests/unit/targets/play.h"
 #include "tests/unit/base/short_memory.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 struct outcome {
         bool made;     /* a pipeline at all */
@@ -122,21 +123,11 @@ static void sweep(const struct log *l, enum event_wish wish)
         print_message("%lu allocations\n", n);
 }
 
-static void test_every_allocation_fails(void **state)
+TEST(test_every_allocation_fails)
 {
         struct log l = log_of("cc-hc-ghc9103"); /* definitions, censuses, collections, notes */
 
-        (void)state;
         sweep(&l, EVENTS_OFF);
         sweep(&l, EVENTS_FULL);
         free(l.bytes);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_allocation_fails),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

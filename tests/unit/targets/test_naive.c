@@ -9,6 +9,7 @@
 
 #include "daemon/model/series.h"
 #include "tests/unit/targets/play.h"
+#include "tests/unit/test.h"
 
 static struct series_view view;
 
@@ -190,24 +191,14 @@ static void compare_log(const char *path)
         newest = NULL;
 }
 
-static void test_all_logs(void **state)
+TEST(test_all_logs)
 {
         glob_t g;
 
-        (void)state;
         assert_int_equal(glob(LOGS "*/*.eventlog", 0, NULL, &g), 0);
         for (size_t i = 0; i < g.gl_pathc; i++)
                 compare_log(g.gl_pathv[i]);
         globfree(&g);
         print_message("%zu points, %zu buckets\n", points_compared, buckets_compared);
         assert_true(points_compared > 1000 && buckets_compared > 1000);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_all_logs),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,14 @@
  */
 #include "tests/unit/targets/play.h"
 #include "tests/unit/thin.h"
+#include "tests/unit/test.h"
 
-static void splits_at_every_offset(void **state)
+TEST(splits_at_every_offset)
 {
         static const char *const small[] = { LOGS "parallel-ghc9103/run.eventlog",
                                              LOGS "parallel-full-ghc902/run.eventlog",
                                              LOGS "leaky-useronly-ghc902/run.eventlog" };
 
-        (void)state;
         size_t step = thin(1, "splits");
         for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
                 struct log l = log_read(small[i]);
@@ -28,7 +28,7 @@ static void splits_at_every_offset(void **state)
         }
 }
 
-static void byte_by_byte_and_at_random(void **state)
+TEST(byte_by_byte_and_at_random)
 {
         static const char *const logs[] = {
                 LOGS "leaky-hi-ghc966/run.eventlog",      LOGS "cc-hc-ghc902/run.eventlog",
@@ -37,7 +37,6 @@ static void byte_by_byte_and_at_random(void **state)
                 LOGS "socket-9103-prof-hc/conn2.eventlog"
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {
                 struct log l = log_read(logs[i]);
                 struct said whole = play(l.bytes, l.size, one_piece, NULL);
@@ -52,12 +51,11 @@ static void byte_by_byte_and_at_random(void **state)
         }
 }
 
-static void a_cut_log_keeps_what_was_before(void **state)
+TEST(a_cut_log_keeps_what_was_before)
 {
         struct log l = log_read(LOGS "leaky-hT-ghc9103/run.eventlog");
         struct said whole = play(l.bytes, l.size, one_piece, NULL), before = { .messages = 0 };
 
-        (void)state;
         assert_int_equal(whole.state, HW__TARGET__STATE__STATE_ENDED);
         for (size_t size = 4000; size < l.size; size += 4001) {
                 struct said cut = play(l.bytes, size, one_piece, NULL);
@@ -73,12 +71,11 @@ static void a_cut_log_keeps_what_was_before(void **state)
         free(l.bytes);
 }
 
-static void two_logs_in_one_stream_are_two_runs(void **state)
+TEST(two_logs_in_one_stream_are_two_runs)
 {
         struct log l = log_read(LOGS "leaky-useronly-ghc9103/run.eventlog");
         uint8_t *twice = malloc(2 * l.size);
 
-        (void)state;
         assert_non_null(twice);
         memcpy(twice, l.bytes, l.size);
         memcpy(twice + l.size, l.bytes, l.size);
@@ -90,14 +87,13 @@ static void two_logs_in_one_stream_are_two_runs(void **state)
 }
 
 /* A program is killed inside an event and started again on the same FIFO. */
-static void a_run_after_a_cut_one_is_found(void **state)
+TEST(a_run_after_a_cut_one_is_found)
 {
         struct log l = log_read(LOGS "leaky-hT-ghc9103/run.eventlog");
         struct log m = log_read(LOGS "parallel-ghc9103/run.eventlog");
         struct said second = play(m.bytes, m.size, one_piece, NULL);
         uint8_t *both = malloc(l.size + m.size);
 
-        (void)state;
         assert_non_null(both);
         memcpy(both, l.bytes, l.size);
         size_t step = thin(1, "cuts before a second run");
@@ -117,26 +113,11 @@ static void a_run_after_a_cut_one_is_found(void **state)
         free(l.bytes);
 }
 
-static void what_is_no_log_says_so(void **state)
+TEST(what_is_no_log_says_so)
 {
         static const char text[] = "version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 12\n";
         struct said s = play((const uint8_t *)text, sizeof(text) - 1, one_piece, NULL);
 
-        (void)state;
         assert_int_equal(s.state, HW__TARGET__STATE__STATE_UNREADABLE);
         assert_true(strlen(s.detail) > 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(splits_at_every_offset),
-                cmocka_unit_test(byte_by_byte_and_at_random),
-                cmocka_unit_test(a_cut_log_keeps_what_was_before),
-                cmocka_unit_test(two_logs_in_one_stream_are_two_runs),
-                cmocka_unit_test(a_run_after_a_cut_one_is_found),
-                cmocka_unit_test(what_is_no_log_says_so),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

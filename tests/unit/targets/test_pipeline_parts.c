@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The small parts of a pipeline: when it is published, which damaged places it keeps, what it knows of its process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <sys/wait.h>
 #include <signal.h>
 
@@ -17,19 +13,17 @@
 
 #define MS 1000000u
 
-static void test_the_first_flush_waits_for_nothing(void **state)
+TEST(test_the_first_flush_waits_for_nothing)
 {
         struct publish_pace p = { 0 };
 
-        (void)state;
         assert_int_equal(publish_pace_wait_ns(&p, 5 * MS), 0);
 }
 
-static void test_a_flush_rests_at_least_the_interval(void **state)
+TEST(test_a_flush_rests_at_least_the_interval)
 {
         struct publish_pace p = { 0 };
 
-        (void)state;
         publish_pace_flushed(&p, 100 * MS, 101 * MS);
         assert_int_equal(publish_pace_wait_ns(&p, 101 * MS), PACE_INTERVAL_NS);
         assert_int_equal(publish_pace_wait_ns(&p, 105 * MS), 6 * MS);
@@ -37,11 +31,10 @@ static void test_a_flush_rests_at_least_the_interval(void **state)
         assert_int_equal(publish_pace_wait_ns(&p, 500 * MS), 0);
 }
 
-static void test_a_long_flush_takes_a_fifth_of_the_time_at_most(void **state)
+TEST(test_a_long_flush_takes_a_fifth_of_the_time_at_most)
 {
         struct publish_pace p = { 0 };
 
-        (void)state;
         publish_pace_flushed(&p, 0, 20 * MS);
         assert_int_equal(publish_pace_wait_ns(&p, 20 * MS), 80 * MS);
         publish_pace_flushed(&p, 0, 2000u * MS);
@@ -50,11 +43,10 @@ static void test_a_long_flush_takes_a_fifth_of_the_time_at_most(void **state)
         assert_int_equal(publish_pace_wait_ns(&p, 10 * MS), PACE_INTERVAL_NS);
 }
 
-static void test_only_the_newest_damages_are_kept(void **state)
+TEST(test_only_the_newest_damages_are_kept)
 {
         struct damages d = { 0 };
 
-        (void)state;
         for (uint64_t i = 0; i < LIMIT_DAMAGES + 3; i++)
                 damages_add(&d, &(struct hw_eventlog_damage){ .offset = i, .lost_bytes = 1 });
         assert_int_equal(d.n, LIMIT_DAMAGES);
@@ -63,11 +55,10 @@ static void test_only_the_newest_damages_are_kept(void **state)
         assert_int_equal(d.places[LIMIT_DAMAGES - 1].offset, LIMIT_DAMAGES + 2);
 }
 
-static void test_a_damage_grows_until_it_is_over(void **state)
+TEST(test_a_damage_grows_until_it_is_over)
 {
         struct damages d = { 0 };
 
-        (void)state;
         assert_int_equal(damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 0, .lost_bytes = 9 }), 0);
         assert_int_equal(d.n, 0);
         damages_add(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 1 });
@@ -78,13 +69,12 @@ static void test_a_damage_grows_until_it_is_over(void **state)
         assert_int_equal(d.places[0].lost_bytes, 5);
 }
 
-static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
+TEST(test_a_process_is_never_seen_then_alive_then_gone)
 {
         struct process_watch w = { .root = "" };
         struct process_sample sample;
         uint64_t now = clock_wall_ns();
 
-        (void)state;
         process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), now, now, &sample), PROCESS_ALIVE);
@@ -110,18 +100,4 @@ static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_int_equal(process_watch_poll(&w, (uint32_t)child, now, now + 1, &sample), PROCESS_GONE);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_the_first_flush_waits_for_nothing),
-                cmocka_unit_test(test_a_flush_rests_at_least_the_interval),
-                cmocka_unit_test(test_a_long_flush_takes_a_fifth_of_the_time_at_most),
-                cmocka_unit_test(test_only_the_newest_damages_are_kept),
-                cmocka_unit_test(test_a_damage_grows_until_it_is_over),
-                cmocka_unit_test(test_a_process_is_never_seen_then_alive_then_gone),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "proto/base/ckd.h"
 #include "tests/unit/targets/play.h"
 #include "tests/unit/thin.h"
+#include "tests/unit/test.h"
 
 static uint64_t the_seed = 20260721;
 
@@ -62,18 +63,16 @@ static void split_at_random(const char *path, const struct log *l)
         }
 }
 
-static void test_random_splits_of_all_logs(void **state)
+TEST(test_random_splits_of_all_logs)
 {
-        (void)state;
         each_log(split_at_random);
 }
 
-static void test_split_at_every_offset_with_events(void **state)
+TEST(test_split_at_every_offset_with_events)
 {
         struct log l = log_of("leaky-useronly-ghc9103");
         struct said whole = play_events(l.bytes, l.size, one_piece, NULL);
 
-        (void)state;
         assert_true(whole.n_events > 20);
         size_t step = thin(1, "splits with events");
         for (size_t at = header_size(&l); at < l.size; at += step) {
@@ -137,12 +136,11 @@ static void cut_at(const struct log *l, const struct said *whole, size_t size)
         said_done(&cut);
 }
 
-static void test_cut_at_every_byte(void **state)
+TEST(test_cut_at_every_byte)
 {
         static const char *const runs[] = { "leaky-useronly-ghc902", "parallel-ghc9103" };
         static const size_t steps[] = { 1, 7 };
 
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 struct log l = log_of(runs[i]);
                 struct said whole = play_events(l.bytes, l.size, one_piece, NULL);
@@ -165,9 +163,8 @@ static void cut_at_random(const char *path, const struct log *l)
         said_done(&whole);
 }
 
-static void test_cut_all_logs_at_random(void **state)
+TEST(test_cut_all_logs_at_random)
 {
-        (void)state;
         each_log(cut_at_random);
 }
 
@@ -238,12 +235,11 @@ static struct log reordered(const struct log *l)
         return out;
 }
 
-static void test_order_of_blocks_does_not_matter(void **state)
+TEST(test_order_of_blocks_does_not_matter)
 {
         static const char *const runs[] = { "parallel-ghc902",  "parallel-full-ghc9103", "leaky-hc-ghc902",
                                             "leaky-hc-ghc9103", "steady-hT-thr-ghc9103", "steady-hT-thr-ghc902" };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
                 struct log l = log_of(runs[i]);
                 struct said whole = play_events(l.bytes, l.size, one_piece, NULL);
@@ -310,7 +306,7 @@ static void assert_honest(const struct said *s, size_t size)
 }
 
 /* Every byte of a small log, in several ways. */
-static void test_every_byte_changed(void **state)
+TEST(test_every_byte_changed)
 {
         enum { CHANGES = 4 };
         static const uint8_t changes[CHANGES] = { 0x01, 0x80, 0x10, 0xff };
@@ -319,7 +315,6 @@ static void test_every_byte_changed(void **state)
         size_t header = header_size(&l), worst = 0, step = thin(1, "bytes changed"), n = 0;
         uint64_t total = 0;
 
-        (void)state;
         for (size_t at = 0; at < l.size; at += step) {
                 for (size_t i = at < header ? CHANGES - 1 : 0; i < CHANGES; i++) {
                         l.bytes[at] ^= changes[i];
@@ -403,7 +398,7 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         free(torn);
 }
 
-static void test_junk_anywhere(void **state)
+TEST(test_junk_anywhere)
 {
         static const char *const runs[] = { "parallel-full-ghc9103", "cc-hc-ghc9103",  "leaky-hi-ghc966",
                                             "cc-p-ghc902",           "binmsg-ghc9103", "nonmoving-census-ghc9103" };
@@ -411,7 +406,6 @@ static void test_junk_anywhere(void **state)
         struct log other = log_of("steady-gc-ghc902");
         uint8_t *junk = malloc(100000);
 
-        (void)state;
         assert_non_null(junk);
         for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
                 struct log l = log_of(runs[i]);
@@ -434,12 +428,11 @@ static void test_junk_anywhere(void **state)
 }
 
 /* Not a log at all: nothing is accepted or kept, and this is reported. */
-static void test_only_junk(void **state)
+TEST(test_only_junk)
 {
         struct log other = log_of("steady-gc-ghc902");
         uint8_t *junk = malloc(300000);
 
-        (void)state;
         assert_non_null(junk);
         for (unsigned kind = 0; kind < JUNKS; kind++) {
                 make_junk(kind, junk, 100000, &other);
@@ -455,11 +448,10 @@ static void test_only_junk(void **state)
 }
 
 /* Torn by the runtime itself: at most 1 KiB for each place, every place reported. */
-static void test_torn_logs(void **state)
+TEST(test_torn_logs)
 {
         static const char *const runs[] = { "torn-9103-10", "torn-966-10" };
 
-        (void)state;
         for (size_t i = 0; i < 2; i++) {
                 struct log l = log_of(runs[i]);
                 struct said s = play_events(l.bytes, l.size, one_piece, NULL);
@@ -470,21 +462,4 @@ static void test_torn_logs(void **state)
                 said_done(&s);
                 free(l.bytes);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_random_splits_of_all_logs),
-                cmocka_unit_test(test_split_at_every_offset_with_events),
-                cmocka_unit_test(test_cut_at_every_byte),
-                cmocka_unit_test(test_cut_all_logs_at_random),
-                cmocka_unit_test(test_order_of_blocks_does_not_matter),
-                cmocka_unit_test(test_every_byte_changed),
-                cmocka_unit_test(test_junk_anywhere),
-                cmocka_unit_test(test_only_junk),
-                cmocka_unit_test(test_torn_logs),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

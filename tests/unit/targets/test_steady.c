@@ -5,15 +5,11 @@
  * size, thousands of events need no memory. Linked with --wrap for the
  * allocating functions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/watch/targets/pipeline.h"
 #include "tests/bench/repeat.h"
@@ -90,18 +86,16 @@ static void check(const char *run, struct said *said)
         repeat_done(&r);
 }
 
-static void test_collections(void **state)
+TEST(test_collections)
 {
-        (void)state;
         struct said said;
 
         check("steady-gc-ghc9103", &said);
         assert_true(said.collections > 0);
 }
 
-static void test_censuses(void **state)
+TEST(test_censuses)
 {
-        (void)state;
         struct said said;
 
         check("leaky-hT-ghc9103", &said);
@@ -110,22 +104,10 @@ static void test_censuses(void **state)
         assert_true(said.censuses > 0);
 }
 
-static void test_time_profile(void **state)
+TEST(test_time_profile)
 {
-        (void)state;
         struct said said;
 
         check("cc-p-ghc9103", &said);
         assert_true(said.stacks > 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_collections),
-                cmocka_unit_test(test_censuses),
-                cmocka_unit_test(test_time_profile),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "daemon/watch/targets/targets.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 struct fixture {
         struct event_base *base;
@@ -85,7 +86,7 @@ static const char *names(struct fixture *f)
         return text;
 }
 
-static void come_and_go(void **state)
+TEST_WITH(come_and_go, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -111,7 +112,7 @@ static void come_and_go(void **state)
         assert_int_equal(targets_count(f->targets), 0);
 }
 
-static void a_name_is_used_once(void **state)
+TEST_WITH(a_name_is_used_once, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -124,7 +125,7 @@ static void a_name_is_used_once(void **state)
 }
 
 /* What can never be a source is refused with a reason and leaves nothing behind. */
-static void a_source_that_cannot_work(void **state)
+TEST_WITH(a_source_that_cannot_work, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -137,7 +138,7 @@ static void a_source_that_cannot_work(void **state)
         assert_int_equal(add(f, "two", "stdin:"), 0);
 }
 
-static void no_more_than_the_limit(void **state)
+TEST_WITH(no_more_than_the_limit, set_up, tear_down)
 {
         struct fixture *f = *state;
         char name[32];
@@ -156,7 +157,7 @@ static void no_more_than_the_limit(void **state)
         assert_int_equal(targets_count(f->targets), LIMIT_TARGETS);
 }
 
-static void none_is_added_without_memory(void **state)
+TEST_WITH(none_is_added_without_memory, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -173,7 +174,7 @@ static void none_is_added_without_memory(void **state)
 }
 
 /* What distinguishes daemons for subscribers, and what `status` shows. */
-static void the_daemon_says_how_it_is(void **state)
+TEST_WITH(the_daemon_says_how_it_is, set_up, tear_down)
 {
         struct fixture *f = *state;
         const Hw__Update *u = targets_daemon_state(f->targets);
@@ -189,7 +190,7 @@ static void the_daemon_says_how_it_is(void **state)
 }
 
 /* Once a second, numbered without gaps; each target repeats its state. */
-static void heartbeats(void **state)
+TEST_WITH(heartbeats, set_up, tear_down)
 {
         struct fixture *f = *state;
         void *context = zmq_ctx_new(), *socket = new_socket(context, ZMQ_SUB, f->publish);
@@ -221,19 +222,4 @@ static void heartbeats(void **state)
         }
         zmq_close(socket);
         zmq_ctx_term(context);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(come_and_go, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_name_is_used_once, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(a_source_that_cannot_work, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(no_more_than_the_limit, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(none_is_added_without_memory, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(the_daemon_says_how_it_is, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(heartbeats, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Heap profiles and the lines of -S as eventlogs: which events result, which lines are skipped and counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "heapwatch/eventlog.h"
 #include "proto/eventlog/texts/texts.h"
@@ -72,9 +68,8 @@ static const char *hp(const char *text)
         return events_of(TEXT_HP, text, strlen(text));
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-        (void)state;
         assert_int_equal(text_kind_of("JOB \"x\"", 7), TEXT_HP);
         assert_int_equal(text_kind_of("hdrbhetb", 8), TEXT_NONE);
         assert_int_equal(text_kind_of("JOB", 3), TEXT_NONE);
@@ -84,9 +79,8 @@ static void test_kinds(void **state)
         assert_int_equal(text_kind_of("", 0), TEXT_NONE);
 }
 
-static void test_hp(void **state)
+TEST(test_hp)
 {
-        (void)state;
         assert_string_equal(hp("JOB \"p a \"\"b\"\" +RTS -hT -i0.5\"\nDATE \"x\"\nSAMPLE_UNIT \"seconds\"\n"
                                "BEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
                                "BEGIN_SAMPLE 0.5\nA B\t10\nC\t20\nEND_SAMPLE 0.5\nMARK 0.75\n"
@@ -104,9 +98,8 @@ static void test_hp(void **state)
 }
 
 /* The threaded runtime writes times that go back a little, and below 0 (findings/ghc-threaded-hp-times-go-back.sh). */
-static void test_hp_times_that_go_back(void **state)
+TEST(test_hp_times_that_go_back)
 {
-        (void)state;
         assert_string_equal(hp("JOB \"p\"\nBEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
                                "BEGIN_SAMPLE -0.000035\nA\t10\nEND_SAMPLE -0.000035\n"
                                "BEGIN_SAMPLE 0.5\nA\t11\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.496\nA\t12\nEND_SAMPLE 0.496\n"
@@ -122,7 +115,7 @@ static void test_hp_times_that_go_back(void **state)
         assert_int_equal(damage.lines, 1);
 }
 
-static void test_prof(void **state)
+TEST(test_prof)
 {
         static const char profile[] =
                 "{\"program\":\"p\",\"arguments\":[\"p\",\"a \\\"b\"],\"rts_arguments\":[\"-pj\"],"
@@ -131,7 +124,6 @@ static void test_prof(void **state)
                 "\"profile\":{\"id\":1,\"ticks\":1,\"children\":["
                 "{\"id\":7,\"entries\":2,\"alloc\":9,\"ticks\":2,\"children\":[]}]}}\n";
 
-        (void)state;
         assert_string_equal(events_of(TEXT_PROF, profile, strlen(profile)),
                             "HEAP_PROF_COST_CENTRE@0;PROGRAM_ARGS@0;PROF_BEGIN@0;PROF_SAMPLE_COST_CENTRE@1000000;"
                             "PROF_SAMPLE_COST_CENTRE@2000000;PROF_SAMPLE_COST_CENTRE@3000000;HEAP_ALLOCATED@500000000;"
@@ -145,9 +137,8 @@ static void test_prof(void **state)
         assert_int_equal(damage.lines, 1);
 }
 
-static void test_hp_cut_off(void **state)
+TEST(test_hp_cut_off)
 {
-        (void)state;
         assert_string_equal(hp("JOB \"p\"\nBEGIN_SAMPLE 1.0\nA\t10\nEND_SAMPLE 1.0\nBEGIN_SAMPLE 2.0\nA\t1"),
                             "PROGRAM_ARGS@0;HEAP_PROF_SAMPLE_BEGIN@1000000000;HEAP_PROF_SAMPLE_STRING@1000000000;"
                             "HEAP_PROF_SAMPLE_END@1000000000;HEAP_PROF_SAMPLE_BEGIN@2000000000;"
@@ -157,7 +148,7 @@ static void test_hp_cut_off(void **state)
         assert_false(ended); /* the runtime's last sample is empty */
 }
 
-static void test_damaged_lines_are_counted(void **state)
+TEST(test_damaged_lines_are_counted)
 {
         static const struct {
                 const char *text;
@@ -171,7 +162,6 @@ static void test_damaged_lines_are_counted(void **state)
                 { "JOB \"p\"\nBEGIN_SAMPLE 9999999999\n", 1, 2 },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 (void)hp(cases[i].text);
                 assert_int_equal(damage.lines, cases[i].lines);
@@ -180,12 +170,11 @@ static void test_damaged_lines_are_counted(void **state)
         }
 }
 
-static void test_a_line_without_end_and_a_zero_byte(void **state)
+TEST(test_a_line_without_end_and_a_zero_byte)
 {
         size_t n = 300000;
         char *text = malloc(n);
 
-        (void)state;
         assert_non_null(text);
         memset(text, 'x', n);
         memcpy(text, "JOB \"p\"\n", 8);
@@ -198,12 +187,11 @@ static void test_a_line_without_end_and_a_zero_byte(void **state)
 }
 
 /* Many bands: more than one block holds. */
-static void test_a_large_census(void **state)
+TEST(test_a_large_census)
 {
         size_t n = 0, room = 600000, rows = 0;
         char *text = malloc(room);
 
-        (void)state;
         assert_non_null(text);
         n += (size_t)snprintf(text, room, "JOB \"p\"\nBEGIN_SAMPLE 1\n");
         for (int i = 0; i < 20000; i++)
@@ -215,20 +203,4 @@ static void test_a_large_census(void **state)
         assert_int_equal(rows, 20000);
         assert_int_equal(damage.lines, 0);
         free(text);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_kinds),
-                cmocka_unit_test(test_hp),
-                cmocka_unit_test(test_hp_times_that_go_back),
-                cmocka_unit_test(test_prof),
-                cmocka_unit_test(test_hp_cut_off),
-                cmocka_unit_test(test_damaged_lines_are_counted),
-                cmocka_unit_test(test_a_line_without_end_and_a_zero_byte),
-                cmocka_unit_test(test_a_large_census),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "proto/base/process.h"
 #include "proto/base/error.h"
 #include "proto/cli/keys/key.h"
+#include "tests/unit/test.h"
 
 struct fixture {
         struct event_base *base;
@@ -145,12 +146,11 @@ static Hw__Update *receive_update(void *sub, char *topic, size_t topic_size)
         return u;
 }
 
-static void test_subscriber_gets_its_topics(void **state)
+TEST(test_subscriber_gets_its_topics)
 {
         struct fixture f;
         char topic[HW_TOPIC_MAX];
 
-        (void)state;
         open_fixture(&f, 0);
         void *heap = new_subscriber(&f, "hw1/heap/t/"), *other = new_subscriber(&f, "hw1/heap/other/");
         for (uint64_t i = 1; i <= 3; i++)
@@ -172,11 +172,10 @@ static void test_subscriber_gets_its_topics(void **state)
 }
 
 /* A daemon that publishes without rest still sees 100 subscriptions; each send may swallow a wake-up. */
-static void test_subscriptions_while_publishing(void **state)
+TEST(test_subscriptions_while_publishing)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         void *sub = new_socket(f.context, ZMQ_SUB, f.publish);
         for (int i = 0; i < 100; i++) {
@@ -194,12 +193,11 @@ static void test_subscriptions_while_publishing(void **state)
 }
 
 /* One that subscribes without end is disconnected; who came before it stays. */
-static void test_too_many_subscriptions(void **state)
+TEST(test_too_many_subscriptions)
 {
         struct fixture f;
         char topic[HW_TOPIC_MAX];
 
-        (void)state;
         open_fixture(&f, 0);
         void *good = new_subscriber(&f, "hw1/heap/t/"), *greedy = zmq_socket(f.context, ZMQ_SUB);
         set_socket_int(greedy, ZMQ_SNDHWM, 0); /* else it drops its own subscriptions beyond 1,000 */
@@ -220,11 +218,10 @@ static void test_too_many_subscriptions(void **state)
 }
 
 /* A connection counts what it holds, and nothing once it has ended, whatever it did and however it ended. */
-static void test_subscriptions_are_exact(void **state)
+TEST(test_subscriptions_are_exact)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         void *good = new_subscriber(&f, "hw1/heap/t/"), *other = zmq_socket(f.context, ZMQ_XSUB);
         set_socket_int(other, ZMQ_LINGER, 0);
@@ -264,11 +261,10 @@ static bool is_socket_there(struct fixture *f, const char *path)
 }
 
 /* A runtime directory that is emptied or replaced, as by a logout. */
-static void test_lost_sockets_are_made_again(void **state)
+TEST(test_lost_sockets_are_made_again)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         const char *paths[] = { f.publish + strlen("ipc://"), f.request + strlen("ipc://") };
         void *before = new_subscriber(&f, "hw1/heap/t/");
@@ -306,14 +302,13 @@ static uint64_t receive_sequence(void *sub)
 }
 
 /* 100000 updates to one that does not read: no send waits (it would forever), and no more than the marks is kept. */
-static void test_slow_subscriber(void **state)
+TEST(test_slow_subscriber)
 {
         enum { N = 100000, MARK = 100 };
         struct fixture f;
         uint64_t received = 0, last = 0, next = N, sequence;
         bool gap = false;
 
-        (void)state;
         open_fixture(&f, MARK);
         void *slow = zmq_socket(f.context, ZMQ_SUB);
         set_socket_int(slow, ZMQ_RCVHWM, MARK);
@@ -349,12 +344,11 @@ static void test_slow_subscriber(void **state)
 }
 
 /* Connecting counts as subscribing does: beyond the burst connections are closed at once. */
-static void test_connecting_too_often(void **state)
+TEST(test_connecting_too_often)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         memcpy(address.sun_path, f.publish + strlen("ipc://"), strlen(f.publish + strlen("ipc://")));
         for (unsigned i = 0; i < SUBSCRIBER_BURST_BYTES / SUBSCRIBER_CONNECTION_BYTES + 100; i++) {
@@ -382,11 +376,10 @@ static void send_large(struct fixture *f)
 }
 
 /* Large updates are left out for everybody while one does not read; it is shut down, and then others have them. */
-static void test_stuck_subscribers_give_way(void **state)
+TEST(test_stuck_subscribers_give_way)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         void *stuck = zmq_socket(f.context, ZMQ_SUB), *reads;
         set_socket_int(stuck, ZMQ_RCVHWM, 1);
@@ -433,12 +426,11 @@ static Hw__Reply *receive_reply(struct fixture *f, void *socket)
 }
 
 /* 100 requests at once, from a DEALER: each handled, each answered by its id, all replies in order. */
-static void test_requests_of_a_dealer(void **state)
+TEST(test_requests_of_a_dealer)
 {
         struct fixture f;
         uint8_t bytes[64];
 
-        (void)state;
         open_fixture(&f, 0);
         f.replies = 3;
         void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
@@ -461,7 +453,7 @@ static void test_requests_of_a_dealer(void **state)
 }
 
 /* A process over ipc; an address over TCP, also that of an IPv4 peer of a socket that takes both. */
-static void test_senders(void **state)
+TEST(test_senders)
 {
         static const struct {
                 const char *host, *name, *address;
@@ -472,7 +464,6 @@ static void test_senders(void **state)
         char self[64], address[2 * PEER_TEXT];
         int pair[2];
 
-        (void)state;
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
         address_sender(pair[0], &(struct sockaddr_storage){ .ss_family = AF_UNIX }, &sender);
         (void)snprintf(self, sizeof(self), "uid %u pid %d", (unsigned)geteuid(), (int)getpid());
@@ -498,12 +489,11 @@ static void test_senders(void **state)
 }
 
 /* REQ puts an empty frame before its request and wants it back. */
-static void test_request_of_a_req(void **state)
+TEST(test_request_of_a_req)
 {
         struct fixture f;
         uint8_t bytes[64];
 
-        (void)state;
         open_fixture(&f, 0);
         void *req = new_socket(f.context, ZMQ_REQ, f.request);
         size_t n = pack_status(bytes, 7);
@@ -529,13 +519,12 @@ static void expect_refused(struct fixture *f, void *dealer, unsigned bad)
         assert_int_equal(bus_stats(f->bus)->bad_requests, bad);
 }
 
-static void test_malformed_requests(void **state)
+TEST(test_malformed_requests)
 {
         struct fixture f;
         static uint8_t large[LIMIT_REQUEST_BYTES + 1];
         uint8_t bytes[64];
 
-        (void)state;
         open_fixture(&f, 0);
         void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
         assert_int_equal(zmq_send(dealer, "\xff\xff\xff\xff garbage", 12, 0), 12);
@@ -557,14 +546,13 @@ static void test_malformed_requests(void **state)
 }
 
 /* What a client asks is done, also when it goes at once; its connection is forgotten then. */
-static void test_client_gone(void **state)
+TEST(test_client_gone)
 {
         struct fixture f;
         uint8_t bytes[64];
         size_t n = pack_status(bytes, 1);
         Hw__Reply again = HW__REPLY__INIT;
 
-        (void)state;
         open_fixture(&f, 0);
         f.keep_any = true;
         for (unsigned i = 1; i <= 100; i++) {
@@ -606,12 +594,11 @@ static bool next_reply_has_more(struct fixture *f, void *socket)
  * A client requests much and does not read: what waits is bounded, the rest is
  * dropped, and no last reply follows a gap.
  */
-static void test_client_that_does_not_read(void **state)
+TEST(test_client_that_does_not_read)
 {
         struct fixture f;
         uint8_t bytes[64];
 
-        (void)state;
         open_fixture(&f, 0);
         f.replies = 200;
         f.reply_bytes = 1 << 20; /* 200 MiB in all */
@@ -652,13 +639,12 @@ static void *new_stuck_client(struct fixture *f, const uint8_t *request, size_t 
  * Clients that do not read have filled the memory for replies. Another's only reply finds no room and is not lost: it
  * can be sent when they were shut down.
  */
-static void test_stuck_clients_give_way(void **state)
+TEST(test_stuck_clients_give_way)
 {
         struct fixture f;
         uint8_t bytes[64];
         const size_t n = pack_status(bytes, 9);
 
-        (void)state;
         open_fixture(&f, 0);
         f.replies = 100;
         f.reply_bytes = 1 << 20;
@@ -742,7 +728,7 @@ static void *new_keyed(struct fixture *f, unsigned port, const struct key_pair *
 }
 
 /* What came before its connection was closed is refused, too. */
-static void test_requests_by_a_revoked_key(void **state)
+TEST(test_requests_by_a_revoked_key)
 {
         struct key_pair server, alice;
         struct fixture f;
@@ -750,7 +736,6 @@ static void test_requests_by_a_revoked_key(void **state)
         char path[96];
         const size_t n = pack_status(bytes, 1);
 
-        (void)state;
         if (!zmq_has("curve"))
                 skip();
         open_fixture(&f, 0);
@@ -799,13 +784,12 @@ static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_
         f->handled++;
 }
 
-static void test_replies_while_memory_is_full(void **state)
+TEST(test_replies_while_memory_is_full)
 {
         struct fixture f;
         uint8_t bytes[64];
         const size_t n = pack_status(bytes, 1);
 
-        (void)state;
         open_fixture(&f, 0);
         f.offers = true;
         memory_set_budget(UINT64_C(100) << 20);
@@ -833,11 +817,10 @@ static void test_replies_while_memory_is_full(void **state)
 
 /* ---------------------------------------------------------- endpoints */
 
-static void test_living_daemon_is_left(void **state)
+TEST(test_living_daemon_is_left)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         assert_null(open_bus(&f, 0));
         assert_non_null(strstr(f.error.text, "another daemon listens there"));
@@ -846,11 +829,10 @@ static void test_living_daemon_is_left(void **state)
         close_fixture(&f);
 }
 
-static void test_refused_endpoint(void **state)
+TEST(test_refused_endpoint)
 {
         struct fixture f;
 
-        (void)state;
         open_fixture(&f, 0);
         bus_destroy(&f.bus);
         char request[96];
@@ -862,31 +844,4 @@ static void test_refused_endpoint(void **state)
         f.bus = open_bus(&f, 0); /* what the failed one had bound is free again */
         assert_non_null(f.bus);
         close_fixture(&f);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_subscriber_gets_its_topics),
-                cmocka_unit_test(test_subscriptions_while_publishing),
-                cmocka_unit_test(test_too_many_subscriptions),
-                cmocka_unit_test(test_subscriptions_are_exact),
-                cmocka_unit_test(test_lost_sockets_are_made_again),
-                cmocka_unit_test(test_slow_subscriber),
-                cmocka_unit_test(test_connecting_too_often),
-                cmocka_unit_test(test_stuck_subscribers_give_way),
-                cmocka_unit_test(test_requests_of_a_dealer),
-                cmocka_unit_test(test_request_of_a_req),
-                cmocka_unit_test(test_senders),
-                cmocka_unit_test(test_malformed_requests),
-                cmocka_unit_test(test_client_gone),
-                cmocka_unit_test(test_client_that_does_not_read),
-                cmocka_unit_test(test_stuck_clients_give_way),
-                cmocka_unit_test(test_requests_by_a_revoked_key),
-                cmocka_unit_test(test_replies_while_memory_is_full),
-                cmocka_unit_test(test_living_daemon_is_left),
-                cmocka_unit_test(test_refused_endpoint),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "daemon/publish/transport/endpoint.h"
 #include "proto/base/error.h"
+#include "tests/unit/test.h"
 
 static char dir[64];
 static struct error error;
@@ -61,7 +62,7 @@ static void expect(const char *text, int status, const char *sentence)
         endpoint_bound(&e, false);
 }
 
-static void test_refused(void **state)
+TEST_WITH(test_refused, set_up, tear_down)
 {
         static const struct {
                 const char *text;
@@ -95,12 +96,11 @@ static void test_refused(void **state)
                 { "", -EINVAL, "expected ipc://" },
         };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
                 expect(cases[i].text, cases[i].status, cases[i].sentence);
 }
 
-static void test_tcp_allowed(void **state)
+TEST_WITH(test_tcp_allowed, set_up, tear_down)
 {
         static const char *const cases[][2] = {
                 { "tcp://127.0.0.1:5000", "tcp://127.0.0.1:5000" },
@@ -110,7 +110,6 @@ static void test_tcp_allowed(void **state)
         };
         struct endpoint e;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 assert_int_equal(endpoint_prepare(&e, cases[i][0], &error), 0);
                 assert_string_equal(e.address, cases[i][1]);
@@ -120,12 +119,11 @@ static void test_tcp_allowed(void **state)
         }
 }
 
-static void test_path_too_long(void **state)
+TEST_WITH(test_path_too_long, set_up, tear_down)
 {
         char text[300] = "ipc:///tmp/";
         const size_t start = strlen("ipc://"), longest = 107;
 
-        (void)state;
         memset(text + strlen(text), 'x', longest - strlen("/tmp/"));
         assert_int_equal(strlen(text + start), longest);
         expect(text, -EACCES, "/tmp: "); /* not too long: refused for another reason */
@@ -135,12 +133,11 @@ static void test_path_too_long(void **state)
         expect(text, -EINVAL, "at most 107 bytes");
 }
 
-static void test_makes_directory(void **state)
+TEST_WITH(test_makes_directory, set_up, tear_down)
 {
         struct endpoint e;
         struct stat st;
 
-        (void)state;
         assert_int_equal(endpoint_prepare(&e, in_dir("ipc/sub/s"), &error), 0);
         endpoint_bound(&e, false);
         assert_int_equal(stat(in_dir("/sub"), &st), 0);
@@ -148,9 +145,8 @@ static void test_makes_directory(void **state)
         assert_int_equal(rmdir(in_dir("/sub")), 0);
 }
 
-static void test_open_directory(void **state)
+TEST_WITH(test_open_directory, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(chmod(dir, 0750), 0);
         expect(in_dir("ipc/s"), -EACCES, "can be entered by others");
         assert_int_equal(chmod(dir, 0701), 0);
@@ -159,20 +155,18 @@ static void test_open_directory(void **state)
         expect(in_dir("ipc/s"), 0, NULL);
 }
 
-static void test_link_instead_of_directory(void **state)
+TEST_WITH(test_link_instead_of_directory, set_up, tear_down)
 {
         char link[96];
 
-        (void)state;
         (void)snprintf(link, sizeof(link), "%s/link", dir);
         assert_int_equal(symlink(dir, link), 0);
         expect(in_dir("ipc/link/s"), -EACCES, "not a link or a file");
         assert_int_equal(unlink(link), 0);
 }
 
-static void test_directory_that_others_may_rename(void **state)
+TEST_WITH(test_directory_that_others_may_rename, set_up, tear_down)
 {
-        (void)state;
         assert_int_equal(mkdir(in_dir("/sub"), 0700), 0);
         assert_int_equal(chmod(dir, 0777), 0);
         expect(in_dir("ipc/sub/s"), -EACCES, "anyone may rename it");
@@ -181,9 +175,8 @@ static void test_directory_that_others_may_rename(void **state)
         assert_int_equal(rmdir(in_dir("/sub")), 0);
 }
 
-static void test_other_owner(void **state)
+TEST_WITH(test_other_owner, set_up, tear_down)
 {
-        (void)state;
         if (geteuid() != 0)
                 skip();
         assert_int_equal(chown(dir, 12345, (gid_t)-1), 0);
@@ -191,42 +184,38 @@ static void test_other_owner(void **state)
         assert_int_equal(chown(dir, 0, (gid_t)-1), 0);
 }
 
-static void test_stale_socket_is_replaced(void **state)
+TEST_WITH(test_stale_socket_is_replaced, set_up, tear_down)
 {
-        (void)state;
         listen_at(in_dir("/s"), true);
         expect(in_dir("ipc/s"), 0, NULL);
         assert_int_equal(access(in_dir("/s"), F_OK), -1);
 }
 
-static void test_living_socket_is_left(void **state)
+TEST_WITH(test_living_socket_is_left, set_up, tear_down)
 {
         int fd = listen_at(in_dir("/s"), false);
 
-        (void)state;
         for (int i = 0; i < 5; i++) /* more than its backlog: full is not dead */
                 expect(in_dir("ipc/s"), -EADDRINUSE, "another daemon listens there");
         assert_int_equal(unlink(in_dir("/s")), 0);
         close(fd);
 }
 
-static void test_file_is_left(void **state)
+TEST_WITH(test_file_is_left, set_up, tear_down)
 {
         FILE *f = fopen(in_dir("/s"), "w");
 
-        (void)state;
         fclose(f);
         expect(in_dir("ipc/s"), -EACCES, "is not a socket");
         assert_int_equal(unlink(in_dir("/s")), 0);
 }
 
 /* Only the file that was bound is removed at the end. */
-static void test_remove_only_ours(void **state)
+TEST_WITH(test_remove_only_ours, set_up, tear_down)
 {
         struct endpoint e;
         char moved[96];
 
-        (void)state;
         (void)snprintf(moved, sizeof(moved), "%s/moved", dir);
         assert_int_equal(endpoint_prepare(&e, in_dir("ipc/s"), &error), 0);
         int fd = listen_at(in_dir("/s"), false);
@@ -244,11 +233,10 @@ static void test_remove_only_ours(void **state)
 }
 
 /* A second daemon that starts in the same directory waits for the first one's bind, and then sees it alive. */
-static void test_directory_is_locked_until_bound(void **state)
+TEST_WITH(test_directory_is_locked_until_bound, set_up, tear_down)
 {
         struct endpoint first;
 
-        (void)state;
         assert_int_equal(endpoint_prepare(&first, in_dir("ipc/s"), &error), 0);
         expect(in_dir("ipc/s"), -EWOULDBLOCK, "another daemon is starting there");
         endpoint_bound(&first, false);
@@ -256,11 +244,10 @@ static void test_directory_is_locked_until_bound(void **state)
 }
 
 /* Whoever holds the directory's lock is no daemon that listens in our place: this process, which would end, goes on. */
-static void test_a_lost_socket_waits_for_the_lock(void **state)
+TEST_WITH(test_a_lost_socket_waits_for_the_lock, set_up, tear_down)
 {
         struct endpoint ours, other;
 
-        (void)state;
         int fd = endpoint_open(&ours, in_dir("ipc/s"), &error);
         assert_true(fd >= 0);
         assert_int_equal(endpoint_restore(&ours), -1);
@@ -273,26 +260,4 @@ static void test_a_lost_socket_waits_for_the_lock(void **state)
         assert_true(fd >= 0);
         endpoint_remove(&ours);
         assert_int_equal(close(fd), 0);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_tcp_allowed, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_path_too_long, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_makes_directory, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_open_directory, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_link_instead_of_directory, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_directory_that_others_may_rename, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_other_owner, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_stale_socket_is_replaced, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_living_socket_is_left, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_file_is_left, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_remove_only_ours, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_directory_is_locked_until_bound, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(test_a_lost_socket_waits_for_the_lock, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

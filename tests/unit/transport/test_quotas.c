@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What subscribers may send, with simulated clocks; and what clients get of the memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/publish/transport/quotas.h"
 #include "daemon/publish/transport/limits.h"
@@ -28,9 +24,8 @@ static size_t sent(uint64_t peer, uint64_t from_ns, uint64_t for_ns, unsigned ki
         return taken;
 }
 
-static void a_burst_then_the_rate(void **state)
+TEST(a_burst_then_the_rate)
 {
-        (void)state;
         memset(&f, 0, sizeof(f));
         assert_int_equal(sent(1, SECOND, 0, 1000), SUBSCRIBER_BURST_BYTES);
         assert_false(subscriber_quota_admit(&f, 1, SECOND));
@@ -43,11 +38,10 @@ static void a_burst_then_the_rate(void **state)
 }
 
 /* Many peers, none of which sends too much alone: all of them are limited, but not those who send little. */
-static void all_together(void **state)
+TEST(all_together)
 {
         size_t taken = 0;
 
-        (void)state;
         memset(&f, 0, sizeof(f));
         for (uint64_t peer = 1; peer <= 20; peer++)
                 taken += sent(peer, SECOND, 0, SUBSCRIBER_BURST_BYTES / 1024);
@@ -58,17 +52,15 @@ static void all_together(void **state)
 }
 
 /* One piece that is larger than everything allowed. */
-static void a_huge_piece(void **state)
+TEST(a_huge_piece)
 {
-        (void)state;
         memset(&f, 0, sizeof(f));
         assert_false(subscriber_quota_charge(&f, 1, SECOND, SIZE_MAX));
         assert_true(subscriber_quota_charge(&f, 2, 1000 * SECOND, 1024));
 }
 
-static void more_peers_than_are_remembered(void **state)
+TEST(more_peers_than_are_remembered)
 {
-        (void)state;
         memset(&f, 0, sizeof(f));
         for (uint64_t i = 1; i <= 10 * PEERS_MAX; i++)
                 assert_true(subscriber_quota_charge(&f, i, i * SECOND, 1024));
@@ -86,11 +78,10 @@ static size_t fill(uint64_t client, size_t room)
         return n;
 }
 
-static void one_leaves_room_for_others(void **state)
+TEST(one_leaves_room_for_others)
 {
         const size_t room = 30 * MIB;
 
-        (void)state;
         memset(&w, 0, sizeof(w));
         assert_in_range(fill(1, room), 19 * MIB, 20 * MIB);
         assert_in_range(fill(2, room), 6 * MIB, 7 * MIB);
@@ -100,18 +91,16 @@ static void one_leaves_room_for_others(void **state)
         assert_in_range(fill(5, room), 6 * MIB, 8 * MIB);
 }
 
-static void first_reply_may_be_large(void **state)
+TEST(first_reply_may_be_large)
 {
-        (void)state;
         memset(&w, 0, sizeof(w));
         (void)fill(1, 4 * MIB);
         assert_true(backlog_accepts(&w, backlog_find(&w, 2), 16 * MIB, 4 * MIB));
 }
 
 /* A place is another client's when nothing of the first waits any more. */
-static void places_are_used_again(void **state)
+TEST(places_are_used_again)
 {
-        (void)state;
         memset(&w, 0, sizeof(w));
         for (uint64_t i = 1; i <= BACKLOG_CLIENTS; i++)
                 backlog_add(&w, backlog_find(&w, i), 1);
@@ -122,12 +111,11 @@ static void places_are_used_again(void **state)
         assert_int_equal(atomic_load(&w.bytes), BACKLOG_CLIENTS - 1);
 }
 
-static void rooms(void **state)
+TEST(rooms)
 {
         const struct client_memory none = client_memory_of(UNKNOWN_U64, 4096), unit = client_memory_of(256 * MIB, 4096),
                                    small = client_memory_of(40 * MIB, 4096), tiny = client_memory_of(1, 4096);
 
-        (void)state;
         assert_int_equal(none.replies, LIMIT_REPLIES_WAITING_BYTES);
         assert_int_equal(none.subscribers, LIMIT_CONNECTIONS);
         assert_int_equal(unit.replies, 32 * MIB);
@@ -145,20 +133,4 @@ static void rooms(void **state)
         assert_int_equal(tiny.subscribers, LEAST_CONNECTIONS);
         assert_int_equal(tiny.subscriptions, LEAST_SUBSCRIPTIONS);
         assert_int_equal(tiny.unread, LEAST_UNREAD_BYTES);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_burst_then_the_rate),
-                cmocka_unit_test(all_together),
-                cmocka_unit_test(a_huge_piece),
-                cmocka_unit_test(more_peers_than_are_remembered),
-                cmocka_unit_test(one_leaves_room_for_others),
-                cmocka_unit_test(first_reply_may_be_large),
-                cmocka_unit_test(places_are_used_again),
-                cmocka_unit_test(rooms),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

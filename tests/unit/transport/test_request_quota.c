@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rate limit of one client, with simulated clocks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/publish/transport/quotas.h"
 #include "daemon/publish/transport/limits.h"
@@ -26,9 +22,8 @@ static unsigned asked(uint64_t client, uint64_t from_ns, uint64_t for_ns, unsign
         return answered;
 }
 
-static void a_burst_then_the_rate(void **state)
+TEST(a_burst_then_the_rate)
 {
-        (void)state;
         memset(&a, 0, sizeof(a));
         assert_int_equal(asked(1, SECOND, 0, 5000), LIMIT_REQUESTS_BURST);
         assert_int_equal(why, REQUEST_QUOTA_RATE);
@@ -38,11 +33,10 @@ static void a_burst_then_the_rate(void **state)
 }
 
 /* The delay that it is given is sufficient, and no less is. */
-static void the_wait_is_right(void **state)
+TEST(the_wait_is_right)
 {
         uint64_t wait;
 
-        (void)state;
         memset(&a, 0, sizeof(a));
         (void)asked(1, SECOND, 0, LIMIT_REQUESTS_BURST);
         wait = request_quota_acquire(&a, 1, SECOND, &why);
@@ -52,9 +46,8 @@ static void the_wait_is_right(void **state)
 }
 
 /* An expensive request is answered whatever it costs; afterwards its client waits accordingly. */
-static void cost_counts(void **state)
+TEST(cost_counts)
 {
-        (void)state;
         memset(&a, 0, sizeof(a));
         assert_int_equal(request_quota_acquire(&a, 1, SECOND, &why), 0);
         request_quota_spend(&a, 1, SECOND, LIMIT_COST_BURST_NS + SECOND / 10);
@@ -64,24 +57,11 @@ static void cost_counts(void **state)
         assert_int_equal(request_quota_acquire(&a, 1, SECOND + wait, &why), 0);
 }
 
-static void clients_do_not_know_each_other(void **state)
+TEST(clients_do_not_know_each_other)
 {
-        (void)state;
         memset(&a, 0, sizeof(a));
         (void)asked(1, SECOND, 0, 5000);
         assert_int_equal(asked(2, SECOND, 0, 10), 10);
         for (uint64_t c = 3; c < 3 + 2 * PEERS_MAX; c++) /* more than there are places for */
                 assert_int_equal(asked(c, 2 * SECOND + c, 0, 10), 10);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_burst_then_the_rate),
-                cmocka_unit_test(the_wait_is_right),
-                cmocka_unit_test(cost_counts),
-                cmocka_unit_test(clients_do_not_know_each_other),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What libzmq asks is read whole or refused, and never believed in part. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/publish/transport/admission.h"
 
@@ -25,31 +21,29 @@ static const char key[KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
                 }                                                                                                      \
         }
 
-static void test_a_question(void **state)
+TEST(test_a_question)
 {
         const struct zap_frame frames[] = QUESTION;
         struct zap_request r;
 
-        (void)state;
         assert_null(zap_read(frames, 7, &r));
         assert_int_equal(r.connection, 1);
         assert_memory_equal(r.public, key, KEY_BYTES);
         assert_memory_equal(r.id, "17", r.n_id);
 }
 
-static void test_each_cut(void **state)
+TEST(test_each_cut)
 {
         const struct zap_frame frames[] = QUESTION;
         struct zap_request r;
 
-        (void)state;
         for (size_t n = 0; n < 7; n++) {
                 assert_non_null(zap_read(frames, n, &r));
                 assert_true((r.id != NULL) == (n > 1)); /* then it can be answered */
         }
 }
 
-static void test_wrong_frames(void **state)
+TEST(test_wrong_frames)
 {
         static const struct {
                 size_t at;
@@ -60,21 +54,9 @@ static void test_wrong_frames(void **state)
         };
         struct zap_request r;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
                 struct zap_frame frames[] = QUESTION;
                 frames[wrong[i].at] = wrong[i].frame;
                 assert_non_null(zap_read(frames, 7, &r));
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_a_question),
-                cmocka_unit_test(test_each_cut),
-                cmocka_unit_test(test_wrong_frames),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

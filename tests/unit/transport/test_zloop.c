@@ -11,6 +11,7 @@
 #include "daemon/publish/transport/limits.h"
 #include "daemon/publish/transport/zloop.h"
 #include "proto/base/time.h"
+#include "tests/unit/test.h"
 
 struct sink {
         struct zloop *loop;
@@ -74,12 +75,11 @@ static void wait_for_input(void *socket)
 }
 
 /* All messages wait before the socket is registered: one edge at most for all of them. */
-static void test_pending_before_registration(void **state)
+TEST(test_pending_before_registration)
 {
         struct pair p;
         struct sink sink = { 0 };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         for (int i = 0; i < 1000; i++)
                 assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
@@ -93,12 +93,11 @@ static void test_pending_before_registration(void **state)
 }
 
 /* 100 subscriptions come while an XPUB publishes: every send may swallow the wake-up, the pump after it must not. */
-static void test_publishing_xpub_sees_subscriptions(void **state)
+TEST(test_publishing_xpub_sees_subscriptions)
 {
         struct pair p;
         struct sink sink = { 0 };
 
-        (void)state;
         pair_open(&p, ZMQ_XPUB, ZMQ_SUB);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
@@ -120,12 +119,11 @@ static void test_publishing_xpub_sees_subscriptions(void **state)
 }
 
 /* The first message is received at once; one that follows it within the spacing is not. */
-static void test_spacing_delays_what_follows(void **state)
+TEST(test_spacing_delays_what_follows)
 {
         struct pair p;
         struct sink sink = { 0 };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         zloop_set_spacing(sink.loop, UINT64_C(3600) * NS_PER_S);
@@ -141,13 +139,12 @@ static void test_spacing_delays_what_follows(void **state)
 }
 
 /* In bursts and one by one, also after a pump that found nothing: none stays behind. */
-static void test_spaced_messages_all_arrive(void **state)
+TEST(test_spaced_messages_all_arrive)
 {
         struct pair p;
         struct sink sink = { 0 };
         unsigned sent = 0;
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         zloop_set_spacing(sink.loop, NS_PER_MS);
@@ -193,14 +190,13 @@ static void on_source(evutil_socket_t fd, short what, void *ctx)
  * A flood of messages that take 0.1 ms each, and a source that always has work: between two turns of the source
  * there are no more messages than LIMIT_PUMP_NS allows, and the source has several turns for each such pump.
  */
-static void test_a_flood_leaves_a_busy_source_its_share(void **state)
+TEST(test_a_flood_leaves_a_busy_source_its_share)
 {
         struct pair p;
         struct sink sink = { .work_ns = 100 * 1000 };
         struct busy busy = { .received = &sink.received };
         static const struct timeval at_once = { 0, 0 };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         set_socket_int(p.theirs, ZMQ_SNDHWM, 0);
@@ -268,12 +264,11 @@ static void on_readable_source(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* The descriptor is readable while the pump rests: that must not keep the loop from others. */
-static void test_a_rest_leaves_the_loop_to_others(void **state)
+TEST(test_a_rest_leaves_the_loop_to_others)
 {
         struct pair p;
         struct resting r = { .sink.work_ns = 2 * LIMIT_PUMP_NS, .pair = &p };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         r.source = event_new(p.base, -1, 0, on_readable_source, &r);
@@ -293,13 +288,12 @@ static void test_a_rest_leaves_the_loop_to_others(void **state)
 }
 
 /* With nothing else to do everything is taken without a pause: otherwise the loop would take seconds. */
-static void test_a_flood_alone_has_the_whole_loop(void **state)
+TEST(test_a_flood_alone_has_the_whole_loop)
 {
         struct pair p;
         struct sink sink = { .work_ns = LIMIT_PUMP_NS };
         unsigned waits = 0;
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         for (unsigned i = 0; i < 50; i++)
@@ -317,12 +311,11 @@ static void test_a_flood_alone_has_the_whole_loop(void **state)
 }
 
 /* A receiver that pumps its own loop neither recurses nor loses anything. */
-static void test_pump_inside_receive(void **state)
+TEST(test_pump_inside_receive)
 {
         struct pair p;
         struct sink sink = { .pump_inside = true };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         for (int i = 0; i < 200; i++)
@@ -333,12 +326,11 @@ static void test_pump_inside_receive(void **state)
 }
 
 /* One that has no room for a message is called again, though no descriptor fires any more. */
-static void test_a_receiver_without_room_is_called_again(void **state)
+TEST(test_a_receiver_without_room_is_called_again)
 {
         struct pair p;
         struct sink sink = { .later = 3 };
 
-        (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
@@ -346,21 +338,4 @@ static void test_a_receiver_without_room_is_called_again(void **state)
         assert_int_equal(sink.later, 0);
         zloop_destroy(&sink.loop);
         pair_close(&p);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_pending_before_registration),
-                cmocka_unit_test(test_publishing_xpub_sees_subscriptions),
-                cmocka_unit_test(test_spacing_delays_what_follows),
-                cmocka_unit_test(test_spaced_messages_all_arrive),
-                cmocka_unit_test(test_a_flood_leaves_a_busy_source_its_share),
-                cmocka_unit_test(test_a_rest_leaves_the_loop_to_others),
-                cmocka_unit_test(test_a_flood_alone_has_the_whole_loop),
-                cmocka_unit_test(test_pump_inside_receive),
-                cmocka_unit_test(test_a_receiver_without_room_is_called_again),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An interval of samples against all of them kept in double precision: moments, extremes, last value, area. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/tracker_private.h"
@@ -66,11 +62,10 @@ static double value(struct random *r, unsigned band, unsigned i)
         }
 }
 
-static void like_all_kept(void **state)
+TEST(like_all_kept)
 {
         struct random r = { 7 };
 
-        (void)state;
         for (unsigned round = 0; round < 300; round++) {
                 struct band_interval s;
                 struct band_now now[BANDS];
@@ -99,13 +94,12 @@ static void like_all_kept(void **state)
 }
 
 /* The area goes on from one interval to the next. */
-static void area_between(void **state)
+TEST(area_between)
 {
         struct band_interval s;
         struct band_now now;
         double v = 100;
 
-        (void)state;
         band_now_init(&now);
         band_interval_begin(&s, 50 * SECOND);
         assert_true(s.end_ns == 100 * SECOND);
@@ -120,14 +114,4 @@ static void area_between(void **state)
         assert_true(now.area == 150 * 40 && now.first == 200);
         band_interval_begin(&s, UINT64_MAX - 5);
         assert_true(s.end_ns == UINT64_MAX);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(like_all_kept),
-                cmocka_unit_test(area_between),
-        };
-
-        return cmocka_run_group_tests_name("band_now", tests, NULL, NULL);
 }

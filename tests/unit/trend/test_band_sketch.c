@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A band's quantiles against all samples kept: within the stated share of a value that was there. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/band_sketch.h"
@@ -117,11 +113,10 @@ static double scattered(struct random *seed, double level, double octaves)
         return floor(level * exp2(octaves * random_unit(seed)));
 }
 
-static void values_of_any_scatter(void **state)
+TEST(values_of_any_scatter)
 {
         static const double octaves[] = { 0, 0.03, 0.1, 0.2, 0.45, 1, 2.2, 4.5, 9, 20 };
 
-        (void)state;
         for (size_t k = 0; k < sizeof(octaves) / sizeof(octaves[0]); k++) {
                 struct random seed = { k + 1 };
                 uint64_t time_ns = 500 * SECOND;
@@ -137,9 +132,8 @@ static void values_of_any_scatter(void **state)
         }
 }
 
-static void a_band_that_grows(void **state)
+TEST(a_band_that_grows)
 {
-        (void)state;
         begin();
         for (uint64_t s = 600; s < 100000; s += 10) {
                 push(s * SECOND, 65536 + (double)s * 20000);
@@ -149,11 +143,10 @@ static void a_band_that_grows(void **state)
 }
 
 /* Two levels far apart are exact to the width of a cell: no value in between is invented. */
-static void two_levels(void **state)
+TEST(two_levels)
 {
         double q = 0.5, v;
 
-        (void)state;
         begin();
         for (unsigned i = 0; i < 100; i++)
                 push((200 + i) * SECOND, i % 10 < 6 ? 100000 : 5e7);
@@ -165,9 +158,8 @@ static void two_levels(void **state)
 }
 
 /* A census without the band is 0 bytes in windows, and does not count over the run. */
-static void nothing_there(void **state)
+TEST(nothing_there)
 {
-        (void)state;
         begin();
         for (unsigned i = 0; i < 300; i++) {
                 push((1000 + i) * SECOND, i % 3 ? 0 : 1e6 + i);
@@ -179,12 +171,11 @@ static void nothing_there(void **state)
         check_all(1000 * SECOND);
 }
 
-static void late_ones_find_their_slices(void **state)
+TEST(late_ones_find_their_slices)
 {
         struct random seed = { 7 };
         uint64_t time_ns = 20000 * SECOND;
 
-        (void)state;
         begin();
         for (unsigned i = 0; i < 5000; i++) {
                 time_ns += (uint64_t)(random_unit(&seed) * 10 * (double)SECOND);
@@ -197,12 +188,11 @@ static void late_ones_find_their_slices(void **state)
 }
 
 /* More samples than a counter holds: ranks stay within 0.1 %. */
-static void a_census_a_millisecond(void **state)
+TEST(a_census_a_millisecond)
 {
         static const double q[] = { 0.001, 0.5, 0.989, 0.991, 0.999 };
         double v[5];
 
-        (void)state;
         band_sketch_done(&sketch);
         for (uint64_t ms = 0; ms < 3000000; ms++) /* 1 % are ten times as large, one in 10^5 a thousand times */
                 band_sketch_push(&sketch, band_sketch_index(ms * 1000000 + SECOND),
@@ -220,11 +210,10 @@ static void a_census_a_millisecond(void **state)
         }
 }
 
-static void the_largest_values(void **state)
+TEST(the_largest_values)
 {
         double q = 1, v;
 
-        (void)state;
         begin();
         push(1000 * SECOND, 1);
         push(1001 * SECOND, 0);
@@ -237,19 +226,4 @@ static void the_largest_values(void **state)
         assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 2000 * SECOND, 1000 * SECOND }, &q, 1, &v));
         band_sketch_done(&sketch);
         assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 0, UINT64_MAX }, &q, 1, &v));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(values_of_any_scatter),
-                cmocka_unit_test(a_band_that_grows),
-                cmocka_unit_test(two_levels),
-                cmocka_unit_test(nothing_there),
-                cmocka_unit_test(late_ones_find_their_slices),
-                cmocka_unit_test(a_census_a_millisecond),
-                cmocka_unit_test(the_largest_values),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A band's windows against all samples kept: the same counts, and the same moments to single precision. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/one_band.h"
 
@@ -79,9 +75,8 @@ static void check(const struct one_band *band, const struct sample *samples, uns
         band_windows_done(&w);
 }
 
-static void test_all_samples_kept(void **state)
+TEST(test_all_samples_kept)
 {
-        (void)state;
         static struct sample samples[SAMPLES];
 
         for (uint32_t seed = 1; seed < 6; seed++) {
@@ -101,9 +96,8 @@ static void test_all_samples_kept(void **state)
 }
 
 /* The newest slice that is over by a time, of whichever ring; the oldest of an interval; how far back all is known. */
-static void test_before_and_oldest(void **state)
+TEST(test_before_and_oldest)
 {
-        (void)state;
         struct one_band band;
         struct trend_cell b;
 
@@ -132,14 +126,4 @@ static void test_before_and_oldest(void **state)
         assert_true(band_windows_before(&w, NULL, 249000 * SECOND, &b) && b.cell.last == 199950);
         band_windows_done(&w);
         one_band_done(&band);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_all_samples_kept),
-                cmocka_unit_test(test_before_and_oldest),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

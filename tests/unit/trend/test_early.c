@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The early warning: its golden series, what a rise is and is not, limits, and states that are read from files. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/early_warning.h"
 
@@ -99,9 +95,8 @@ static void assert_change(const struct changes *c, unsigned i, double time_s, bo
         assert_int_equal(c->of[i].warned, warned);
 }
 
-static void golden_leak_is_warned_of_before_it_dies(void **state)
+TEST(golden_leak_is_warned_of_before_it_dies)
 {
-        (void)state;
         struct changes c = play_golden("1-leak-to-M.txt");
 
         assert_int_equal(c.n, 2);
@@ -110,9 +105,8 @@ static void golden_leak_is_warned_of_before_it_dies(void **state)
         assert_true(c.onset.from_s <= 60 && 60 <= c.onset.to_s);
 }
 
-static void golden_fill_ends_by_itself(void **state)
+TEST(golden_fill_ends_by_itself)
 {
-        (void)state;
         struct changes c = play_golden("2-fill.txt");
 
         assert_int_equal(c.n, 2);
@@ -120,9 +114,8 @@ static void golden_fill_ends_by_itself(void **state)
         assert_change(&c, 1, 94.0, false, false);
 }
 
-static void golden_sawtooth_rises_only_once(void **state)
+TEST(golden_sawtooth_rises_only_once)
 {
-        (void)state;
         struct changes c = play_golden("3-saw.txt");
 
         assert_int_equal(c.n, 2);
@@ -138,9 +131,8 @@ static void ramp(struct early_rise *e, double base, double from_s, double per_s,
                 early_rise_add(e, t, base + (t > from_s ? per_s * (t - from_s) : 0));
 }
 
-static void a_line_is_found_with_its_onset_and_rate(void **state)
+TEST(a_line_is_found_with_its_onset_and_rate)
 {
-        (void)state;
         struct early_rise e;
         double low, high;
 
@@ -153,18 +145,16 @@ static void a_line_is_found_with_its_onset_and_rate(void **state)
         assert_false(e.onset.first);
 }
 
-static void ten_mebibytes_a_second_are_found_within_ten_seconds(void **state)
+TEST(ten_mebibytes_a_second_are_found_within_ten_seconds)
 {
-        (void)state;
         struct early_rise e;
 
         ramp(&e, 20 * MIB, 60, 10 * MIB, 70);
         assert_true(e.rising);
 }
 
-static void a_step_is_no_rise(void **state)
+TEST(a_step_is_no_rise)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -174,9 +164,8 @@ static void a_step_is_no_rise(void **state)
         }
 }
 
-static void a_level_that_was_held_before_is_no_rise(void **state)
+TEST(a_level_that_was_held_before_is_no_rise)
 {
-        (void)state;
         struct early_rise e;
         unsigned rises = 0;
 
@@ -189,9 +178,8 @@ static void a_level_that_was_held_before_is_no_rise(void **state)
         assert_int_equal(rises, 1); /* the first tooth */
 }
 
-static void a_rise_that_stops_is_withdrawn(void **state)
+TEST(a_rise_that_stops_is_withdrawn)
 {
-        (void)state;
         struct early_rise e;
 
         ramp(&e, 20 * MIB, 60, 10 * MIB, 90);
@@ -202,9 +190,8 @@ static void a_rise_that_stops_is_withdrawn(void **state)
 }
 
 /* The first second of a program, whose heap is filled then, lies on the line through its later rise by chance. */
-static void a_rise_does_not_begin_with_the_program(void **state)
+TEST(a_rise_does_not_begin_with_the_program)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -216,9 +203,8 @@ static void a_rise_does_not_begin_with_the_program(void **state)
 }
 
 /* That it filled its heap at once does not mean that such changes are usual. */
-static void the_start_of_a_program_does_not_hide_a_rise(void **state)
+TEST(the_start_of_a_program_does_not_hide_a_rise)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -230,12 +216,11 @@ static void the_start_of_a_program_does_not_hide_a_rise(void **state)
 }
 
 /* A program that loads its data, stays there, and then leaks: a rise of its own, although collections are few. */
-static void a_leak_does_not_begin_with_the_loading(void **state)
+TEST(a_leak_does_not_begin_with_the_loading)
 {
         static const double at[] = { 0.3, 1, 2, 3, 6, 7, 8, 9, 11, 13, 16, 20, 33, 55, 63, 73, 91, 104, 115, 136, 157 };
         struct early_rise e;
 
-        (void)state;
         early_rise_init(&e);
         for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
                 early_rise_add(&e, at[i], (1.5 * fmin(at[i], 25) + 0.001 * at[i] + 0.95 * fmax(at[i] - 60, 0)) * MIB);
@@ -248,9 +233,8 @@ static void a_leak_does_not_begin_with_the_loading(void **state)
 }
 
 /* It is no line, and has grown by an eighth only. */
-static void a_rise_that_speeds_up_is_found(void **state)
+TEST(a_rise_that_speeds_up_is_found)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -261,9 +245,8 @@ static void a_rise_that_speeds_up_is_found(void **state)
 }
 
 /* It gets no processor for some seconds: a rise of minutes is not withdrawn for that, and is, once, when it lasts. */
-static void a_pause_does_not_end_a_long_rise(void **state)
+TEST(a_pause_does_not_end_a_long_rise)
 {
-        (void)state;
         struct early_rise e;
         double bytes = MIB / 2;
 
@@ -282,9 +265,8 @@ static void a_pause_does_not_end_a_long_rise(void **state)
 }
 
 /* A sample of a moment, as when a copy is made: neither what follows it nor its own height ends the rise. */
-static void a_spike_does_not_end_a_rise(void **state)
+TEST(a_spike_does_not_end_a_rise)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -296,9 +278,8 @@ static void a_spike_does_not_end_a_rise(void **state)
         }
 }
 
-static void older_samples_are_ignored(void **state)
+TEST(older_samples_are_ignored)
 {
-        (void)state;
         struct early_rise e;
 
         ramp(&e, 20 * MIB, 60, 10 * MIB, 72);
@@ -309,9 +290,8 @@ static void older_samples_are_ignored(void **state)
 }
 
 /* The daemon's clock lags the log's by a moment: each sample comes after its second was closed. */
-static void samples_that_are_a_moment_late_count(void **state)
+TEST(samples_that_are_a_moment_late_count)
 {
-        (void)state;
         struct early_rise e;
 
         early_rise_init(&e);
@@ -324,9 +304,8 @@ static void samples_that_are_a_moment_late_count(void **state)
         assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
 }
 
-static void foreign_memory_is_judged_where_it_is_known(void **state)
+TEST(foreign_memory_is_judged_where_it_is_known)
 {
-        (void)state;
         static struct early_warning w;
 
         early_warning_init(&w, &(struct early_limits){ .live = NAN, .process = 1000 * MIB });
@@ -342,9 +321,8 @@ static void foreign_memory_is_judged_where_it_is_known(void **state)
         assert_float_equal(s->out.limit, 950 * MIB, 1); /* what the heap leaves */
 }
 
-static void without_a_limit_nothing_runs_out(void **state)
+TEST(without_a_limit_nothing_runs_out)
 {
-        (void)state;
         static struct early_warning w;
 
         early_warning_init(&w, &no_limits);
@@ -360,9 +338,8 @@ static void without_a_limit_nothing_runs_out(void **state)
 }
 
 /* A cache that fills ever more slowly, to 73 % of the limit. */
-static void a_rise_that_slows_down_does_not_run_out(void **state)
+TEST(a_rise_that_slows_down_does_not_run_out)
 {
-        (void)state;
         static struct early_warning w;
         bool rose = false;
 
@@ -376,9 +353,8 @@ static void a_rise_that_slows_down_does_not_run_out(void **state)
         assert_true(rose);
 }
 
-static void memory_off_the_heap_runs_out_too(void **state)
+TEST(memory_off_the_heap_runs_out_too)
 {
-        (void)state;
         static struct early_warning w;
         double warned_s = NAN;
 
@@ -396,9 +372,8 @@ static void memory_off_the_heap_runs_out_too(void **state)
         assert_true(s->out.soonest_s <= 24 && 24 <= s->out.latest_s); /* 950 MiB at 115 s */
 }
 
-static void states_beyond_their_arrays_are_refused(void **state)
+TEST(states_beyond_their_arrays_are_refused)
 {
-        (void)state;
         static struct early_warning w;
 
         early_warning_init(&w, &no_limits);
@@ -411,33 +386,4 @@ static void states_beyond_their_arrays_are_refused(void **state)
         w.off_heap.rise.rungs[0].n_open = 0;
         w.next_ratio = EARLY_MAJORS;
         assert_false(early_warning_is_sound(&w));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(golden_leak_is_warned_of_before_it_dies),
-                cmocka_unit_test(golden_fill_ends_by_itself),
-                cmocka_unit_test(golden_sawtooth_rises_only_once),
-                cmocka_unit_test(a_line_is_found_with_its_onset_and_rate),
-                cmocka_unit_test(ten_mebibytes_a_second_are_found_within_ten_seconds),
-                cmocka_unit_test(a_step_is_no_rise),
-                cmocka_unit_test(a_level_that_was_held_before_is_no_rise),
-                cmocka_unit_test(a_rise_that_stops_is_withdrawn),
-                cmocka_unit_test(a_rise_does_not_begin_with_the_program),
-                cmocka_unit_test(the_start_of_a_program_does_not_hide_a_rise),
-                cmocka_unit_test(a_leak_does_not_begin_with_the_loading),
-                cmocka_unit_test(a_rise_that_speeds_up_is_found),
-                cmocka_unit_test(a_spike_does_not_end_a_rise),
-                cmocka_unit_test(a_pause_does_not_end_a_long_rise),
-                cmocka_unit_test(older_samples_are_ignored),
-                cmocka_unit_test(samples_that_are_a_moment_late_count),
-                cmocka_unit_test(foreign_memory_is_judged_where_it_is_known),
-                cmocka_unit_test(without_a_limit_nothing_runs_out),
-                cmocka_unit_test(a_rise_that_slows_down_does_not_run_out),
-                cmocka_unit_test(memory_off_the_heap_runs_out_too),
-                cmocka_unit_test(states_beyond_their_arrays_are_refused),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The golden series of the leak lab: changes of verdict at the expected times, the last line digit by digit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/trend.h"
 
@@ -150,42 +146,27 @@ static void compare(const char *series, const char *expected)
         assert_near(got.last.late_s, want.last.late_s);
 }
 
-static void flat(void **state)
+TEST(flat)
 {
-        (void)state;
         compare("1-flat.txt", "1-flat.json");
 }
 
-static void linear(void **state)
+TEST(linear)
 {
-        (void)state;
         compare("2-linear.txt", "2-linear.json");
 }
 
-static void warm_up(void **state)
+TEST(warm_up)
 {
-        (void)state;
         compare("3-warm-up.txt", "3-warm-up.json");
 }
 
-static void onset(void **state)
+TEST(onset)
 {
-        (void)state;
         compare("4-onset.txt", "4-onset.json");
 }
 
-static void saw(void **state)
+TEST(saw)
 {
-        (void)state;
         compare("5-saw.txt", "5-saw.json");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(flat),  cmocka_unit_test(linear), cmocka_unit_test(warm_up),
-                cmocka_unit_test(onset), cmocka_unit_test(saw),
-        };
-
-        return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ladder.c against a model that keeps every minute and computes each bucket from scratch. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/ladder.h"
@@ -115,43 +111,38 @@ static void compare(uint64_t seed, unsigned gap_pct, unsigned minutes)
         assert_ladder(&l, minutes);
 }
 
-static void widths(void **state)
+TEST(widths)
 {
         const unsigned want[] = { 1, 4, 16, 64, 256, 1024 };
 
-        (void)state;
         for (unsigned r = 0; r < LADDER_LEVELS; r++)
                 assert_int_equal(ladder_width(r), want[r]);
         assert_int_equal(LADDER_MINUTES, 48 * 1024);
 }
 
-static void full(void **state)
+TEST(full)
 {
-        (void)state;
         compare(3, 0, MINUTES);
 }
 
-static void with_gaps(void **state)
+TEST(with_gaps)
 {
-        (void)state;
         compare(4, 30, MINUTES);
         compare(5, 90, 20000);
 }
 
-static void all_empty(void **state)
+TEST(all_empty)
 {
-        (void)state;
         compare(6, 100, 5000);
 }
 
 /* 1, 2 of 2, 2 of 3, 2 of 4: the lower half, rounded up. */
-static void lower_half(void **state)
+TEST(lower_half)
 {
         const double in[][4] = { { NAN, 8, NAN, NAN }, { 9, NAN, 5, NAN }, { 6, 2, NAN, 4 }, { 40, 10, 30, 20 } };
         const double want[] = { 8, 5, 3, 15 };
         struct ladder l;
 
-        (void)state;
         for (unsigned k = 0; k < 4; k++) {
                 ladder_init(&l);
                 for (unsigned i = 0; i < 4; i++)
@@ -162,24 +153,13 @@ static void lower_half(void **state)
 }
 
 /* Spikes of a minute leave no trace above. */
-static void spikes(void **state)
+TEST(spikes)
 {
         struct ladder l;
 
-        (void)state;
         ladder_init(&l);
         for (unsigned m = 0; m < 16; m++)
                 (void)ladder_push(&l, m == 5 || m == 9 ? 1e12 : 100);
         assert_true(ladder_floor(&l, 2, 0) == 100);
         ladder_done(&l);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(widths), cmocka_unit_test(lower_half), cmocka_unit_test(spikes),
-                cmocka_unit_test(full),   cmocka_unit_test(with_gaps),  cmocka_unit_test(all_empty),
-        };
-
-        return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);
 }

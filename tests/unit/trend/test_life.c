@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* life.c: the whole run in 24 to 48 buckets, and what the ratio says of known curves. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/life.h"
@@ -33,12 +29,11 @@ static void assert_means(const struct life *l, unsigned places)
         }
 }
 
-static void spans_the_run(void **state)
+TEST(spans_the_run)
 {
         struct random r = { 11 };
         struct life l;
 
-        (void)state;
         life_init(&l);
         for (unsigned i = 0; i < PLACES; i++) {
                 all[i] = 2e10 + 1e9 * random_unit(&r);
@@ -49,11 +44,10 @@ static void spans_the_run(void **state)
         life_done(&l);
 }
 
-static void empty_ones_keep_their_place(void **state)
+TEST(empty_ones_keep_their_place)
 {
         struct life l;
 
-        (void)state;
         life_init(&l);
         for (unsigned i = 0; i < 49; i++)
                 life_push(&l, i < 4 || i % 2 ? (double)NAN : (double)i);
@@ -104,11 +98,10 @@ static double falling(double i)
         return 1e9 - 1000 * i;
 }
 
-static void ratios(void **state)
+TEST(ratios)
 {
         const unsigned places[] = { 30, 100, 1000, 5000 };
 
-        (void)state;
         for (unsigned k = 0; k < 4; k++) {
                 assert_true(fabs(ratio_of(line, places[k]) - 1) < 0.2);
                 assert_true(ratio_of(logarithm, places[k]) < 0.65);
@@ -119,11 +112,10 @@ static void ratios(void **state)
         assert_true(ratio_of(falling, 1000) == 99);
 }
 
-static void too_little(void **state)
+TEST(too_little)
 {
         struct life l;
 
-        (void)state;
         assert_true(ratio_of(logarithm, 15) == 1);
         assert_true(ratio_of(logarithm, 16) < 0.7);
         life_init(&l);
@@ -131,16 +123,4 @@ static void too_little(void **state)
                 life_push(&l, i < 20 ? (double)NAN : logarithm(i)); /* the older blocks are empty */
         assert_true(life_ratio(&l) == 1);
         life_done(&l);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(spans_the_run),
-                cmocka_unit_test(empty_ones_keep_their_place),
-                cmocka_unit_test(ratios),
-                cmocka_unit_test(too_little),
-        };
-
-        return cmocka_run_group_tests_name("life", tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* median.c against sorting. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/theil_sen.h"
 #include "tests/unit/trend/random.h"
@@ -28,11 +24,10 @@ static double by_sorting(const double *v, size_t n)
         return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-static void small_ones(void **state)
+TEST(small_ones)
 {
         double one[] = { 7 }, two[] = { 9, 4 }, three[] = { 3, 1, 2 }, equal[] = { 5, 5, 5, 5 };
 
-        (void)state;
         assert_true(isnan(median_of(NULL, 0)));
         assert_true(median_of(one, 1) == 7);
         assert_true(median_of(two, 2) == 6.5);
@@ -40,12 +35,11 @@ static void small_ones(void **state)
         assert_true(median_of(equal, 4) == 5);
 }
 
-static void like_sorting(void **state)
+TEST(like_sorting)
 {
         struct random r = { 1 };
         double v[300];
 
-        (void)state;
         for (int round = 0; round < 20000; round++) {
                 size_t n = 1 + random_below(&r, 300);
                 unsigned kinds = 1 + random_below(&r, 400); /* few kinds: many equal values */
@@ -59,21 +53,9 @@ static void like_sorting(void **state)
         }
 }
 
-static void infinities(void **state)
+TEST(infinities)
 {
         double v[] = { INFINITY, -INFINITY, 3, INFINITY, 1 };
 
-        (void)state;
         assert_true(median_of(v, 5) == 3);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(small_ones),
-                cmocka_unit_test(like_sorting),
-                cmocka_unit_test(infinities),
-        };
-
-        return cmocka_run_group_tests_name("median", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* onset.c: bends at known minutes, one miss tolerated, coarse levels, and never after the window. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/trend.h"
 
@@ -58,9 +54,8 @@ static double with_hole(unsigned m)
         return m >= 400 && m < 408 ? (double)NAN : line(m);
 }
 
-static void a_line_from_the_start(void **state)
+TEST(a_line_from_the_start)
 {
-        (void)state;
         run(line, 1600);
         assert_int_equal(onset(13), 0); /* 1536 minutes */
         /* Narrower ones follow their own level and the next; floors of wider buckets lie too low on a rising line. */
@@ -68,9 +63,8 @@ static void a_line_from_the_start(void **state)
         assert_int_equal(onset(9), 0);
 }
 
-static void a_bend(void **state)
+TEST(a_bend)
 {
-        (void)state;
         run(bend_at_480, 768);
         /* 192 minutes of 4: the window begins at 576; 5 % of its rise are tolerated, 10 minutes of it. */
         assert_in_range(onset(7), 464, 484);
@@ -84,53 +78,36 @@ static double loaded_then_bend_at_5(unsigned m)
         return m == 0 ? 0.1e6 : 2.4e6 + (m > 5 ? 0.13e6 * (m - 5) : 0);
 }
 
-static void the_start_is_no_level(void **state)
+TEST(the_start_is_no_level)
 {
-        (void)state;
         run(loaded_then_bend_at_5, 24);
         assert_in_range(onset(1), 4, 6); /* 24 minutes */
 }
 
-static void the_window_itself(void **state)
+TEST(the_window_itself)
 {
-        (void)state;
         run(bend_at_480, 672); /* the window covers 480 .. 672 and nothing before it lies on its line */
         assert_in_range(onset(7), 464, 480);
 }
 
 /* Bucket 100 of level 1 (minutes 400 .. 404) is far off the line and is skipped. */
-static void one_miss_is_forgiven(void **state)
+TEST(one_miss_is_forgiven)
 {
-        (void)state;
         run(with_one_bucket_off, 500);
         assert_true(windows_result(&windows, 4)->filled);
         assert_true(windows_result(&windows, 4)->ended == 500);
         assert_int_equal(onset(4), 308); /* where the level ends: 48 buckets before 500 */
 }
 
-static void two_misses_are_the_bend(void **state)
+TEST(two_misses_are_the_bend)
 {
-        (void)state;
         run(with_two_buckets_off, 500);
         assert_int_equal(onset(4), 404);
 }
 
 /* Two empty buckets of 4 minutes end the walk: nothing is known of what lies beyond. */
-static void a_hole_ends_the_walk(void **state)
+TEST(a_hole_ends_the_walk)
 {
-        (void)state;
         run(with_hole, 500);
         assert_int_equal(onset(4), 408);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_line_from_the_start), cmocka_unit_test(a_bend),
-                cmocka_unit_test(the_start_is_no_level), cmocka_unit_test(the_window_itself),
-                cmocka_unit_test(one_miss_is_forgiven),  cmocka_unit_test(two_misses_are_the_bend),
-                cmocka_unit_test(a_hole_ends_the_walk),
-        };
-
-        return cmocka_run_group_tests_name("onset", tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rare.c: lines through few samples at growing distances, plateaus, noise, silence, and never beside another window. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/trend.h"
 #include "tests/unit/trend/copied.h"
@@ -56,9 +52,8 @@ static struct trend_result answer(void)
 }
 
 /* Each sample twice as late as the one before: no other window is ever filled. */
-static void a_line(void **state)
+TEST(a_line)
 {
-        (void)state;
         begin();
         uint64_t at = push_geometric(line, 2, 2, 300);
         trend_close(&t, (at + 5) * MIN);
@@ -76,9 +71,8 @@ static void a_line(void **state)
         assert_true(ttl.early_s <= 6000 && ttl.late_s >= 6000 && ttl.early_s > 5000);
 }
 
-static void a_leak_when_it_lasts(void **state)
+TEST(a_leak_when_it_lasts)
 {
-        (void)state;
         begin();
         uint64_t at = push_geometric(line, 2, 1.5, 3000);
         trend_close(&t, (at + 20) * MIN);
@@ -86,9 +80,8 @@ static void a_leak_when_it_lasts(void **state)
         assert_int_equal(answer().evidence.window, RARE_WINDOW);
 }
 
-static void few_or_short_say_nothing(void **state)
+TEST(few_or_short_say_nothing)
 {
-        (void)state;
         begin();
         for (unsigned m = 1; m <= 64; m *= 4) /* four samples */
                 (void)trend_push(&t, m * MIN, line(m));
@@ -102,9 +95,8 @@ static void few_or_short_say_nothing(void **state)
         assert_int_equal(answer().verdict, TREND_UNKNOWN);
 }
 
-static void a_cache_that_is_full(void **state)
+TEST(a_cache_that_is_full)
 {
-        (void)state;
         begin();
         uint64_t at = push_geometric(cache_until_200, 2, 1.6, 190);
         trend_close(&t, (at + 5) * MIN);
@@ -116,12 +108,11 @@ static void a_cache_that_is_full(void **state)
 }
 
 /* Of flat series with five to fifty samples hardly any grows. */
-static void noise(void **state)
+TEST(noise)
 {
         struct random rand = { 5 };
         unsigned grew = 0;
 
-        (void)state;
         for (unsigned series = 0; series < 200; series++) {
                 double ratio = 1.2 + 0.01 * series;
 
@@ -136,12 +127,11 @@ static void noise(void **state)
 }
 
 /* The result ends after a silence as long as the window, and does so however the silence is closed. */
-static void silence(void **state)
+TEST(silence)
 {
         static struct trend one;
         struct trend_result a, b;
 
-        (void)state;
         begin();
         uint64_t at = push_geometric(line, 2, 1.5, 150), span;
         trend_close(&t, (at + 5) * MIN);
@@ -167,11 +157,10 @@ static void silence(void **state)
 }
 
 /* One sample a minute at first, then fewer and fewer: at no time is the growth called steady. */
-static void thinning_out(void **state)
+TEST(thinning_out)
 {
         uint64_t next = 0;
 
-        (void)state;
         begin();
         for (uint64_t m = 0; m < 600; m++) {
                 if (m == next) {
@@ -187,11 +176,10 @@ static void thinning_out(void **state)
 }
 
 /* Steady, with a sample in every second or third minute; then growth with samples ever further apart. */
-static void steady_before_it_thins_out(void **state)
+TEST(steady_before_it_thins_out)
 {
         uint64_t next = 0;
 
-        (void)state;
         begin();
         for (uint64_t m = 0; m < 350; m++) {
                 double size = m < 80 ? 2 * MB : 2 * MB + 0.45 * MB * (double)(m - 80);
@@ -209,9 +197,8 @@ static void steady_before_it_thins_out(void **state)
         }
 }
 
-static void not_beside_another_window(void **state)
+TEST(not_beside_another_window)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 500; m++) {
                 (void)trend_push(&t, m * MIN, line(m));
@@ -221,11 +208,10 @@ static void not_beside_another_window(void **state)
 }
 
 /* Samples from a file. */
-static void soundness(void **state)
+TEST(soundness)
 {
         struct rare rare = { .n = 0 };
 
-        (void)state;
         assert_true(rare_is_sound(&rare, 0));
         for (unsigned m = 0; m < 100; m += 3)
                 rare_push(&rare, m, m);
@@ -239,32 +225,12 @@ static void soundness(void **state)
 }
 
 /* Five samples may be further apart than any window: they are none. */
-static void too_far_apart(void **state)
+TEST(too_far_apart)
 {
-        (void)state;
         begin();
         for (uint64_t k = 0; k < 12; k++) {
                 (void)trend_push(&t, k * 40000 * MIN, line((double)k * 40000));
                 trend_close(&t, (k * 40000 + 30) * MIN);
                 assert_true(t.windows.rare_span <= LADDER_MINUTES);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_line),
-                cmocka_unit_test(a_leak_when_it_lasts),
-                cmocka_unit_test(few_or_short_say_nothing),
-                cmocka_unit_test(a_cache_that_is_full),
-                cmocka_unit_test(noise),
-                cmocka_unit_test(silence),
-                cmocka_unit_test(thinning_out),
-                cmocka_unit_test(steady_before_it_thins_out),
-                cmocka_unit_test(not_beside_another_window),
-                cmocka_unit_test(soundness),
-                cmocka_unit_test(too_far_apart),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rings.c: cells stay where they belong while rings grow in any order; a trend without memory. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/trend.h"
 #include "tests/unit/base/short_memory.h"
@@ -56,9 +52,8 @@ static void check(const struct rings *r, bool written[3][MOST])
         assert_int_equal(rings_held(r), held);
 }
 
-static void grow_in_any_order(void **state)
+TEST(grow_in_any_order)
 {
-        (void)state;
         for (uint64_t seed = 1; seed < 200; seed++) {
                 struct random random = { seed };
                 struct rings r = { .cells = NULL };
@@ -80,11 +75,10 @@ static void grow_in_any_order(void **state)
 }
 
 /* Ends from a file. */
-static void unsound(void **state)
+TEST(unsound)
 {
         struct rings r = { .cells = NULL };
 
-        (void)state;
         assert_true(rings_are_sound(&shape, &r));
         for (unsigned i = 0; i < RINGS_MAX; i++)
                 r.ends[i] = 96;
@@ -106,14 +100,13 @@ static void unsound(void **state)
 }
 
 /* Whichever allocation fails, alone or with all after it: some answer, nothing leaks, and memory may come back. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
         const struct trend_config config = trend_config_scaled(MIN);
         struct trend_result r;
         struct trend t;
         unsigned long n = 1;
 
-        (void)state;
         for (unsigned after = 0; after < 2; after++) {
                 for (unsigned long fail = 0; fail <= n; fail++) {
                         trend_init(&t, &config);
@@ -137,15 +130,4 @@ static void without_memory(void **state)
                 }
                 assert_true(n > 20);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(grow_in_any_order),
-                cmocka_unit_test(unsound),
-                cmocka_unit_test(without_memory),
-        };
-
-        return cmocka_run_group_tests_name("rings", tests, NULL, NULL);
 }

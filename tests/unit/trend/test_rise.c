@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rise that a run ends with: found where there is one, from where it begins, and not where there is none. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/early_rise.h"
 
@@ -55,11 +51,10 @@ static double small(unsigned s)
         return (2 + s * 0.01) * MIB;
 }
 
-static void a_knee_is_found_where_it_is(void **state)
+TEST(a_knee_is_found_where_it_is)
 {
         struct rise_line r;
 
-        (void)state;
         make(knee);
         assert_true(rise_find(points, N, (N - 1) * S, &r));
         assert_true(r.began_after_ns >= 28 * S && r.began_after_ns <= 31 * S);
@@ -71,11 +66,10 @@ static void a_knee_is_found_where_it_is(void **state)
         assert_true(r.to_ns == (N - 2) * S && r.to_bytes > 280 * MIB);
 }
 
-static void what_is_no_rise_is_none(void **state)
+TEST(what_is_no_rise_is_none)
 {
         struct rise_line r;
 
-        (void)state;
         make(flat);
         assert_false(rise_find(points, N, (N - 1) * S, &r));
         make(plateau);
@@ -92,28 +86,16 @@ static void what_is_no_rise_is_none(void **state)
 }
 
 /* A runtime measures live data ever more rarely while it doubles: five samples are enough. */
-static void few_samples_are_enough(void **state)
+TEST(few_samples_are_enough)
 {
         static const uint64_t at[] = { 1, 5, 11, 13, 17, 25, 41 };
         struct rise_point p[7];
         struct rise_line r;
 
-        (void)state;
         for (unsigned i = 0; i < 7; i++)
                 p[i] = (struct rise_point){ at[i] * S, at[i] < 10 ? 2 * MIB : (double)(at[i] - 9) * 10 * MIB };
         assert_true(rise_find(p, 7, 43 * S, &r));
         assert_int_equal(r.began_after_ns, 5 * S);
         assert_int_equal(r.began_by_ns, 11 * S);
         assert_int_equal(r.points, 5);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_knee_is_found_where_it_is),
-                cmocka_unit_test(what_is_no_rise_is_none),
-                cmocka_unit_test(few_samples_are_enough),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_statistics.c - lines, quantiles and areas against long double over all points, and against gsl. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -63,7 +59,7 @@ static void least_squares(size_t n, long double from_s, long double *slope, long
         *fit = tv * tv / tt / vv;
 }
 
-static void test_line_of_48_hours(void **state)
+TEST(test_line_of_48_hours)
 {
         struct series s = { 0 };
         struct trend_cell b;
@@ -71,7 +67,6 @@ static void test_line_of_48_hours(void **state)
         long double slope, intercept, fit;
         double c0, c1, cov00, cov01, cov11, sumsq;
 
-        (void)state;
         make_up();
         for (size_t i = 0; i < POINTS; i++)
                 series_push(&s, &series_shape, times_ns[i], values[i]);
@@ -99,13 +94,12 @@ static void test_line_of_48_hours(void **state)
 }
 
 /* What eventlog2html does, by its own way: scale both axes, then fit. */
-static void test_normalised(void **state)
+TEST(test_normalised)
 {
         struct trend_cell b = { .cell.n = 0 };
         struct statistics st;
         double x[50], y[50], c0, c1, cov00, cov01, cov11, sumsq, top = 0;
 
-        (void)state;
         for (size_t i = 0; i < 50; i++) {
                 x[i] = 10 + (double)i * 2;
                 y[i] = 1000 + (double)(i * i % 97) * 10;
@@ -124,12 +118,11 @@ static void test_normalised(void **state)
         near(st.sum, st.mean * 50, 1e-12);
 }
 
-static void test_one_equal_zero(void **state)
+TEST(test_one_equal_zero)
 {
         struct trend_cell one = { .cell.n = 0 }, equal = { .cell.n = 0 }, zero = { .cell.n = 0 };
         struct statistics st;
 
-        (void)state;
         trend_cell_add(&one, SECOND, 5);
         statistics_of(&one, (struct time_range){ 0, 2 * SECOND }, &st);
         assert_int_equal(st.count, 1);
@@ -151,14 +144,13 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void test_sketch(void **state)
+TEST(test_sketch)
 {
         static const double qs[] = { 0.01, 0.5, 0.9, 0.99, 1 };
         static double sorted[POINTS];
         struct series_sketch s = { 0 };
         double area = 0;
 
-        (void)state;
         make_up();
         assert_true(isnan(series_sketch_quantile(&s, (struct time_range){ 0, UINT64_MAX }, 0.5)));
         for (size_t i = 0; i < POINTS; i++) {
@@ -190,12 +182,11 @@ static void test_sketch(void **state)
 }
 
 /* One that is read after each sample has each counted at once: what waits for its minute's end is read, too. */
-static void test_reading_changes_no_sketch(void **state)
+TEST(test_reading_changes_no_sketch)
 {
         struct series_sketch read = { 0 }, unread = { 0 };
         uint64_t seed = 1;
 
-        (void)state;
         for (unsigned i = 0; i < 5000; i++) {
                 seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
                 const uint64_t late_ns = seed >> 60 == 0 ? (seed >> 40) % 900 * SECOND : 0;
@@ -216,11 +207,10 @@ static void test_reading_changes_no_sketch(void **state)
         series_sketch_done(&unread);
 }
 
-static void test_late_samples_bend_no_area(void **state)
+TEST(test_late_samples_bend_no_area)
 {
         struct series_sketch s = { 0 };
 
-        (void)state;
         series_sketch_push(&s, 10 * SECOND, 100);
         series_sketch_push(&s, 20 * SECOND, 100);
         series_sketch_push(&s, 15 * SECOND, 1000000);
@@ -229,7 +219,7 @@ static void test_late_samples_bend_no_area(void **state)
         series_sketch_done(&s);
 }
 
-static void test_band_windows(void **state)
+TEST(test_band_windows)
 {
         struct band_windows w = { .area = 0 };
         struct one_band band;
@@ -237,7 +227,6 @@ static void test_band_windows(void **state)
         struct statistics got, wanted;
         double area;
 
-        (void)state;
         one_band_init(&band);
         assert_false(band_windows_span(&w, NULL, (struct time_range){ 0, UINT64_MAX }, &b, &area));
         for (uint64_t s = 0; s < 8 * 3600; s++) {
@@ -258,18 +247,4 @@ static void test_band_windows(void **state)
         near(area, 20e9 * 3600, 0.01);
         band_windows_done(&w);
         one_band_done(&band);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_line_of_48_hours),
-                cmocka_unit_test(test_normalised),
-                cmocka_unit_test(test_one_equal_zero),
-                cmocka_unit_test(test_sketch),
-                cmocka_unit_test(test_reading_changes_no_sketch),
-                cmocka_unit_test(test_late_samples_bend_no_area),
-                cmocka_unit_test(test_band_windows),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

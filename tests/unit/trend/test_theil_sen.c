@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* theil_sen.c against GSL's numbers, against a naive long double model, and on lines that are known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/theil_sen.h"
@@ -72,9 +68,8 @@ static const struct {
           { 10, 12, 13, 13, 12, 10, 9, 9, 11, 14, 17, 19, 20, 19, 17, 16, 17, 20 } },
 };
 
-static void like_gsl(void **state)
+TEST(like_gsl)
 {
-        (void)state;
         for (unsigned k = 0; k < sizeof(golden) / sizeof(golden[0]); k++) {
                 struct theil_sen fit;
                 double n = golden[k].filled;
@@ -147,11 +142,10 @@ static struct naive naive_fit(const double *p, unsigned n)
         return f;
 }
 
-static void like_the_naive_model(void **state)
+TEST(like_the_naive_model)
 {
         struct random r = { 77 };
 
-        (void)state;
         for (int round = 0; round < 5000; round++) {
                 unsigned n = random_below(&r, 2) ? 18 : 24, filled = 0;
                 double level = pow(10, 5 + 6 * random_unit(&r)), slope = level * 0.01 * random_normal(&r);
@@ -177,23 +171,21 @@ static void like_the_naive_model(void **state)
 }
 
 /* A quarter of the points anywhere: the slope does not change. */
-static void wild_points(void **state)
+TEST(wild_points)
 {
         double p[24];
         struct theil_sen fit;
 
-        (void)state;
         for (unsigned i = 0; i < 24; i++)
                 p[i] = i % 4 == 1 ? 1e15 * (i % 8 == 1 ? 1 : -1) : 2e10 + 4096.0 * i;
         assert_true(theil_sen_fit(p, 24, &fit));
         assert_near(fit.slope, 4096, 1e-6);
 }
 
-static void exact_lines(void **state)
+TEST(exact_lines)
 {
         const double levels[] = { 0, 1, 65536, 2e10, 1e18 };
 
-        (void)state;
         for (unsigned k = 0; k < 5; k++) {
                 for (int rises = -1; rises <= 1; rises++) {
                         double p[18], slope = rises * fmax(levels[k] / 1024, 8);
@@ -209,12 +201,11 @@ static void exact_lines(void **state)
         }
 }
 
-static void too_few(void **state)
+TEST(too_few)
 {
         double p[18];
         struct theil_sen fit = { .slope = 123 };
 
-        (void)state;
         for (unsigned i = 0; i < 18; i++)
                 p[i] = i % 6 == 0 ? (double)i : (double)NAN;
         assert_false(theil_sen_fit(p, 18, &fit));
@@ -247,9 +238,8 @@ static unsigned random_points(struct random *r, double *p)
  * A rise called lost in the noise is; and most of those that are lost are found, even in such wild series: of 5 errors,
  * for which z^2 is above n - 2, too.
  */
-static void lost_in_noise(void **state)
+TEST(lost_in_noise)
 {
-        (void)state;
         for (unsigned z = 3; z <= 5; z += 2) {
                 struct random r = { 11 };
                 unsigned lost = 0, said = 0, risen = 0;
@@ -273,11 +263,10 @@ static void lost_in_noise(void **state)
 }
 
 /* Too few points prove nothing; a level and a fall are lost; the least rise without noise is not. */
-static void lost_at_the_edges(void **state)
+TEST(lost_at_the_edges)
 {
         double level[18], fall[18], rise[18], few[18], vast[18];
 
-        (void)state;
         for (unsigned i = 0; i < 18; i++) {
                 level[i] = 2e10;
                 fall[i] = 2e10 - i;
@@ -290,16 +279,4 @@ static void lost_at_the_edges(void **state)
         assert_false(theil_sen_lost(rise, 18, 3));
         assert_false(theil_sen_lost(few, 18, 3));
         assert_true(theil_sen_lost(vast, 18, 3));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(like_gsl),          cmocka_unit_test(like_the_naive_model),
-                cmocka_unit_test(wild_points),       cmocka_unit_test(exact_lines),
-                cmocka_unit_test(too_few),           cmocka_unit_test(lost_in_noise),
-                cmocka_unit_test(lost_at_the_edges),
-        };
-
-        return cmocka_run_group_tests_name("theil_sen", tests, NULL, NULL);
 }

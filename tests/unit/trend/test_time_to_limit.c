@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* time_to_limit.c: the interval of a straight growth by hand, slowing, speeding up, past the limit, no slope. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/limit.h"
 
@@ -48,35 +44,32 @@ static void assert_near(double got, double want)
                 fail_msg("got %.17g, expected %.17g", got, want);
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
         struct window_result r = straight();
         struct time_to_limit t = meets(&r, &nothing, 201200, 60);
 
-        (void)state;
         /* The line is at 101200 at the window's end; +- 200 for the noise. */
         assert_near(t.early_s, (100000.0 - 200) / 10.5);
         assert_near(t.late_s, (100000.0 + 200) / 9.5);
 }
 
 /* Judged by seconds instead of minutes the same numbers come 60 times as soon. */
-static void scales(void **state)
+TEST(scales)
 {
         struct window_result r = straight();
         struct time_to_limit t = meets(&r, &nothing, 201200, 60);
         struct time_to_limit fast = meets(&r, &nothing, 201200, 1);
 
-        (void)state;
         assert_near(fast.early_s, t.early_s / 60);
         assert_near(fast.late_s, t.late_s / 60);
 }
 
-static void the_average_fills_the_limit(void **state)
+TEST(the_average_fills_the_limit)
 {
         struct window_result r = straight();
         struct recent_average a = { 0 };
 
-        (void)state;
         for (int m = 0; m < 6400; m++)
                 recent_average_add(&a, 111200);
         assert_near(a.sum / a.weight, 111200);
@@ -87,11 +80,10 @@ static void the_average_fills_the_limit(void **state)
 }
 
 /* The first minutes of an average count for themselves, not as if there had been zeros before. */
-static void young_average(void **state)
+TEST(young_average)
 {
         struct recent_average a = { 0 };
 
-        (void)state;
         recent_average_add(&a, 5000);
         assert_near(a.weight, 1 / 64.0);
         assert_near(a.sum / a.weight, 5000);
@@ -99,11 +91,10 @@ static void young_average(void **state)
         assert_true(a.sum / a.weight > 6000 && a.sum / a.weight < 6010);
 }
 
-static void slowing(void **state)
+TEST(slowing)
 {
         struct window_result r = straight();
 
-        (void)state;
         r.new_slope = 1200; /* below old - 4 se */
         struct time_to_limit t = meets(&r, &nothing, 201200, 60);
         assert_near(t.late_s, 100200 / 5.0);
@@ -112,12 +103,11 @@ static void slowing(void **state)
         assert_true(isnan(t.late_s) && !isnan(t.early_s));
 }
 
-static void speeding_up(void **state)
+TEST(speeding_up)
 {
         struct window_result r = straight();
         double gap = 100000 - 200, t_s, acc, s;
 
-        (void)state;
         r.new_slope = 3000; /* 600 more: above 8 sd / sqrt(sxx) = 36 */
         t_s = meets(&r, &nothing, 201200, 60).early_s;
         acc = 600 / 9.0 / (POINT_S * POINT_S);
@@ -127,35 +117,32 @@ static void speeding_up(void **state)
 }
 
 /* Nothing goes on accelerating for ever: for eight windows of 18 points, then at that pace. */
-static void speeding_up_ends(void **state)
+TEST(speeding_up_ends)
 {
         struct window_result r = straight();
         double acc = 600 / 9.0 / (POINT_S * POINT_S), s = fmax(10.5, 3300 / POINT_S), lasts = 8 * 18 * POINT_S;
         double by_then = s * lasts + acc * lasts * lasts / 2;
 
-        (void)state;
         r.new_slope = 3000;
         double t_s = meets(&r, &nothing, 1e9, 60).early_s;
         assert_near(t_s, lasts + (1e9 - 101200 - 200 - by_then) / (s + acc * lasts));
         assert_true(t_s > lasts);
 }
 
-static void past_it(void **state)
+TEST(past_it)
 {
         struct window_result r = straight();
         struct time_to_limit t = meets(&r, &nothing, 5000, 60);
 
-        (void)state;
         assert_true(t.early_s == 0 && t.late_s == 0);
         t = meets(&r, &nothing, 101300, 60); /* within the noise */
         assert_true(t.early_s == 0 && t.late_s > 0);
 }
 
-static void not_rising(void **state)
+TEST(not_rising)
 {
         struct window_result r = straight();
 
-        (void)state;
         r.se = 2400; /* the interval holds 0 */
         struct time_to_limit t = meets(&r, &nothing, 201200, 60);
         assert_true(t.early_s > 0 && isnan(t.late_s));
@@ -167,21 +154,4 @@ static void not_rising(void **state)
         t = meets(&r, &nothing, 201200, 60);
         assert_near(t.early_s, 99800 / 10.5);
         assert_near(t.late_s, 100200 / 9.5);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(by_hand),
-                cmocka_unit_test(scales),
-                cmocka_unit_test(the_average_fills_the_limit),
-                cmocka_unit_test(young_average),
-                cmocka_unit_test(slowing),
-                cmocka_unit_test(speeding_up),
-                cmocka_unit_test(speeding_up_ends),
-                cmocka_unit_test(past_it),
-                cmocka_unit_test(not_rising),
-        };
-
-        return cmocka_run_group_tests_name("time_to_limit", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "daemon/judge/trend/tracker.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
+#include "tests/unit/test.h"
 
 static struct series_view view;
 
@@ -125,13 +126,12 @@ static void thread_census(struct rig *r, uint64_t time_ns, uint64_t threads, con
 
 /* ------------------------------------------------------------------- tests */
 
-static void test_leak_as_the_trend_alone_says(void **state)
+TEST(test_leak_as_the_trend_alone_says)
 {
         static struct rig r;
         static struct trend alone;
         struct trend_result here, there;
 
-        (void)state;
         open_scaled(&r, SECOND);
         trend_done(&alone);
         trend_init(&alone, &tracker_config_of(r.t)->trend);
@@ -162,13 +162,12 @@ static uint64_t closed(struct rig *r)
 }
 
 /* The verdict knows its onset to the step of a minute, the early warning had it to seconds. */
-static void test_growth_began_when_the_rise_did(void **state)
+TEST(test_growth_began_when_the_rise_did)
 {
         static struct rig r;
         struct tracked_early early;
         struct trend_result result;
 
-        (void)state;
         open_scaled(&r, TREND_MINUTE_NS);
         for (uint64_t s = 1; s < 1800; s++) {
                 block(&r, 0, (s - 1) * SECOND, s * SECOND);
@@ -186,12 +185,11 @@ static void test_growth_began_when_the_rise_did(void **state)
 }
 
 /* In short steps, as of a finished log, the rise is less exact than a step: the onset stays, and has its error. */
-static void test_an_onset_has_an_error_at_any_step(void **state)
+TEST(test_an_onset_has_an_error_at_any_step)
 {
         static struct rig r;
         struct trend_result result;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 1; s < 300; s++) {
                 block(&r, 0, (s - 1) * SECOND, s * SECOND);
@@ -204,11 +202,10 @@ static void test_an_onset_has_an_error_at_any_step(void **state)
         rig_close(&r);
 }
 
-static void test_minutes_close_when_blocks_are_whole(void **state)
+TEST(test_minutes_close_when_blocks_are_whole)
 {
         static struct rig r;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         block(&r, 0, 0, 200 * SECOND);
         live(&r, 1 * SECOND, MIB);
@@ -222,11 +219,10 @@ static void test_minutes_close_when_blocks_are_whole(void **state)
         rig_close(&r);
 }
 
-static void test_a_capability_that_is_known_is_waited_for(void **state)
+TEST(test_a_capability_that_is_known_is_waited_for)
 {
         static struct rig r;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(0));
         ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(1));
@@ -241,11 +237,10 @@ static void test_a_capability_that_is_known_is_waited_for(void **state)
         rig_close(&r);
 }
 
-static void test_a_buffer_that_never_comes_is_not_waited_for(void **state)
+TEST(test_a_buffer_that_never_comes_is_not_waited_for)
 {
         static struct rig r;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         block(&r, 1, 0, SECOND);
         for (uint64_t s = 0; s < 3600; s += 30)
@@ -261,12 +256,11 @@ static void test_a_buffer_that_never_comes_is_not_waited_for(void **state)
 }
 
 /* The process's samples come by wall time, not from the log: they must not close minutes. */
-static void test_process_samples_move_no_time(void **state)
+TEST(test_process_samples_move_no_time)
 {
         static struct rig r;
         struct process_sample p;
 
-        (void)state;
         open_scaled(&r, SECOND);
         memset(&p, 0xff, sizeof(p));
         live(&r, SECOND, MIB);
@@ -304,14 +298,13 @@ static void resident(struct rig *r, uint64_t time_ns, uint64_t bytes)
 }
 
 /* Without a log the samples of the process settle the time before them. */
-static void test_a_process_alone_is_judged_by_the_clock(void **state)
+TEST(test_a_process_alone_is_judged_by_the_clock)
 {
         static struct rig r;
         struct limit_time limit;
         struct growth g;
         struct tracker_config c = tracker_config_scaled(SECOND);
 
-        (void)state;
         c.given_limit_bytes = 1024 * MIB;
         rig_open(&r, &c);
         of_process(&r);
@@ -331,12 +324,11 @@ static void test_a_process_alone_is_judged_by_the_clock(void **state)
         rig_close(&r);
 }
 
-static void test_a_steady_process_alone_grows_nowhere(void **state)
+TEST(test_a_steady_process_alone_grows_nowhere)
 {
         static struct rig r;
         struct growth g;
 
-        (void)state;
         open_scaled(&r, SECOND);
         of_process(&r);
         for (uint64_t s = 0; s < 400; s++)
@@ -349,12 +341,11 @@ static void test_a_steady_process_alone_grows_nowhere(void **state)
 }
 
 /* For resident memory the limit of the address space is one, too. */
-static void test_the_address_space_limits_a_process_alone(void **state)
+TEST(test_the_address_space_limits_a_process_alone)
 {
         static struct rig r;
         struct process_sample p;
 
-        (void)state;
         open_scaled(&r, SECOND);
         memset(&p, 0xff, sizeof(p));
         p.address_space_limit_bytes = 300 * MIB;
@@ -385,11 +376,10 @@ static void play_ticks(struct rig *r, unsigned pieces)
         end(r);
 }
 
-static void test_ticks_depend_on_the_log_alone(void **state)
+TEST(test_ticks_depend_on_the_log_alone)
 {
         static struct rig whole, single;
 
-        (void)state;
         play_ticks(&whole, 700);
         play_ticks(&single, 1);
         assert_int_equal(whole.n_ticks, 354); /* 16 to 369 s: from the first watermark to the last sample */
@@ -422,11 +412,10 @@ static enum tick_answer count_tick(void *ctx, const struct tracker_tick *tick)
         return TICK_TAKEN;
 }
 
-static void test_a_gap_is_bounded(void **state)
+TEST(test_a_gap_is_bounded)
 {
         static struct rig r;
 
-        (void)state;
         open_scaled(&r, SECOND);
         memset(&ticks, 0, sizeof(ticks));
         tracker_on_tick(r.t, count_tick, NULL);
@@ -440,12 +429,11 @@ static void test_a_gap_is_bounded(void **state)
 }
 
 /* Silence of an hour and of a day: ticks all along, ever wider apart, and one just before the end. */
-static void test_ticks_in_a_silence(void **state)
+TEST(test_ticks_in_a_silence)
 {
         static const uint64_t silences[] = { 3600, 86400 };
         static struct rig r;
 
-        (void)state;
         for (unsigned i = 0; i < 2; i++) {
                 open_scaled(&r, SECOND);
                 tracker_on_tick(r.t, count_tick, NULL);
@@ -467,12 +455,11 @@ static void test_ticks_in_a_silence(void **state)
 }
 
 /* The number of threads has a rate and an interval of its own; a census that does not tell them is no sample of it. */
-static void test_bands_of_threads(void **state)
+TEST(test_bands_of_threads)
 {
         static struct rig r;
         struct growth g;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 300; s++) {
                 thread_census(&r, s * SECOND, 100 + 3 * s, (uint64_t[]){ 2000, 1000 + 10 * s }, 2);
@@ -500,12 +487,11 @@ static void one_more_thread(struct rig *r, uint64_t ms)
 }
 
 /* Created and finished by the log, judged by the second; a pool that is filled is none that goes on. */
-static void test_threads_pile_up(void **state)
+TEST(test_threads_pile_up)
 {
         static struct rig r;
         struct thread_rise rise;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         for (uint64_t ms = 0; ms < 20000; ms += 10)
                 one_more_thread(&r, ms);
@@ -535,12 +521,11 @@ static void test_threads_pile_up(void **state)
 }
 
 /* The same number of threads, whose stacks grow. */
-static void test_stacks_that_grow(void **state)
+TEST(test_stacks_that_grow)
 {
         static struct rig r;
         struct growth g;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 300; s++)
                 thread_census(&r, s * SECOND, 100, (uint64_t[]){ 2000 + 30 * s }, 1);
@@ -568,12 +553,11 @@ static void census_beside(struct rig *r, uint64_t time_ns, uint64_t threads, uin
 }
 
 /* A group that carries what these two gain is named in their place; where stacks grow beside it, they are. */
-static void test_threads_beside_bands(void **state)
+TEST(test_threads_beside_bands)
 {
         static struct rig r;
         struct growth g;
 
-        (void)state;
         for (unsigned deep = 0; deep < 2; deep++) {
                 open_scaled(&r, SECOND);
                 for (uint64_t s = 0; s < 300; s++) {
@@ -600,14 +584,13 @@ static void test_threads_beside_bands(void **state)
 }
 
 /* One more group than has a place: none that still has threads loses its own to it, whichever is told first. */
-static void test_more_groups_than_places(void **state)
+TEST(test_more_groups_than_places)
 {
         enum { GROUPS = 65, GROWING = 0 };
         static struct rig r;
         struct growth g;
         char text[64];
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 120; s++) {
                 ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, s * SECOND, "8", OUTSIDE_CENSUS);
@@ -626,13 +609,12 @@ static void test_more_groups_than_places(void **state)
         rig_close(&r);
 }
 
-static void test_bands(void **state)
+TEST(test_bands)
 {
         static struct rig r;
         struct growth g;
         struct statistics st;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 300; s++) {
                 uint64_t bytes[] = { MIB + s * 50000, 10 * MIB, 1000, s % 2 ? 100000 : 0, 2 * MIB + s * 200000 };
@@ -663,12 +645,11 @@ static void test_bands(void **state)
 }
 
 /* A band's bytes before a second, while later censuses have already come. */
-static void test_what_a_band_had_a_little_earlier(void **state)
+TEST(test_what_a_band_had_a_little_earlier)
 {
         static const uint64_t intervals_ms[] = { 100, 700, 1000, 3000, 45000 };
         static struct rig r;
 
-        (void)state;
         for (unsigned k = 0; k < 5; k++) {
                 uint64_t every = intervals_ms[k] * 1000000, n = 400, time_ns = 0;
                 double value = 0;
@@ -696,12 +677,11 @@ static void test_what_a_band_had_a_little_earlier(void **state)
         }
 }
 
-static void test_a_band_that_grows_takes_the_place_of_one_that_does_not(void **state)
+TEST(test_a_band_that_grows_takes_the_place_of_one_that_does_not)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
 
-        (void)state;
         c.full_bands = 2;
         rig_open(&r, &c);
         for (uint64_t s = 0; s < 300; s++) {
@@ -753,7 +733,7 @@ static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t 
  * Memory given back and pages of mapped files stay in RSS: that is no growth, and not in the way of the limit, however
  * much there is. Foreign memory beside them is both.
  */
-static void test_what_the_kernel_takes_is_not_growth(void **state)
+TEST(test_what_the_kernel_takes_is_not_growth)
 {
         static struct rig r;
         struct trend_result result;
@@ -761,7 +741,6 @@ static void test_what_the_kernel_takes_is_not_growth(void **state)
         struct limit_time l;
         struct growth g;
 
-        (void)state;
         for (int i = 0; i < 4; i++) {
                 const bool files = i % 2, foreign = i / 2;
                 open_scaled(&r, SECOND);
@@ -789,12 +768,11 @@ static void test_what_the_kernel_takes_is_not_growth(void **state)
 }
 
 /* At its end resident memory stands for live data that was not measured lately; the heap of a full cache is no rise. */
-static void test_a_last_rise_of_the_heap_around_live_data(void **state)
+TEST(test_a_last_rise_of_the_heap_around_live_data)
 {
         static struct rig r;
         struct tracked_early early;
 
-        (void)state;
         for (int measured = 0; measured < 2; measured++) {
                 open_scaled(&r, SECOND);
                 for (uint64_t s = 1; s < 60; s++) {
@@ -811,13 +789,12 @@ static void test_a_last_rise_of_the_heap_around_live_data(void **state)
 }
 
 /* Live bytes are known ever more rarely: what the heap has for each of them is that of those times, not of all. */
-static void test_time_to_the_limit_of_rare_samples(void **state)
+TEST(test_time_to_the_limit_of_rare_samples)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
-        (void)state;
         c.given_limit_bytes = 5000 * MIB;
         rig_open(&r, &c);
         for (uint64_t s = 1, next = 1; s <= 1500; s++) {
@@ -836,13 +813,12 @@ static void test_time_to_the_limit_of_rare_samples(void **state)
         rig_close(&r);
 }
 
-static void test_time_to_the_least_limit(void **state)
+TEST(test_time_to_the_least_limit)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
-        (void)state;
         c.given_limit_bytes = 3000 * MIB;
         c.memory_bytes = 2500 * MIB;
         rig_open(&r, &c);
@@ -875,13 +851,12 @@ static void test_time_to_the_least_limit(void **state)
 }
 
 /* A line of five minutes says little of what is days ahead: the interval is wider the farther the limit is. */
-static void test_time_to_a_limit_far_ahead_is_a_wide_interval(void **state)
+TEST(test_time_to_a_limit_far_ahead_is_a_wide_interval)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
-        (void)state;
         c.given_limit_bytes = 1000000 * MIB;
         rig_open(&r, &c);
         for (uint64_t s = 0; s < 300; s++) {
@@ -896,14 +871,13 @@ static void test_time_to_a_limit_far_ahead_is_a_wide_interval(void **state)
 }
 
 /* Without live data it is not known where it grows; that resident memory grows towards the limit is. */
-static void test_time_to_limit_of_growth_that_has_no_place(void **state)
+TEST(test_time_to_limit_of_growth_that_has_no_place)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
         struct growth g;
 
-        (void)state;
         rig_open(&r, &c);
         tracker_set_local(r.t, true);
         for (uint64_t s = 0; s < 300; s++) {
@@ -919,14 +893,13 @@ static void test_time_to_limit_of_growth_that_has_no_place(void **state)
         rig_close(&r);
 }
 
-static void test_steady_has_no_time_to_limit(void **state)
+TEST(test_steady_has_no_time_to_limit)
 {
         static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
         struct growth g;
 
-        (void)state;
         c.given_limit_bytes = 3000 * MIB;
         rig_open(&r, &c);
         for (uint64_t s = 0; s < 300; s++) {
@@ -940,11 +913,10 @@ static void test_steady_has_no_time_to_limit(void **state)
         rig_close(&r);
 }
 
-static void test_notes_around_a_time(void **state)
+TEST(test_notes_around_a_time)
 {
         static struct rig r;
 
-        (void)state;
         open_scaled(&r, SECOND);
         assert_null(tracker_note_before(r.t, SECOND));
         ev(&r.f, HW_USER_MSG, 0, 15 * SECOND, "t", "one");
@@ -961,12 +933,11 @@ static void test_notes_around_a_time(void **state)
 }
 
 /* The marker of an onset, reported a week of messages later; and a marker is reported though a message is nearer. */
-static void test_the_note_of_an_onset_is_not_crowded_out(void **state)
+TEST(test_the_note_of_an_onset_is_not_crowded_out)
 {
         static struct rig r;
         char text[64];
 
-        (void)state;
         open_scaled(&r, SECOND);
         ev(&r.f, HW_USER_MARKER, 0, 300 * SECOND, "t", "cache on");
         ev(&r.f, HW_USER_MSG, 0, 301 * SECOND, "t", "served 86000 requests");
@@ -986,14 +957,13 @@ static void test_the_note_of_an_onset_is_not_crowded_out(void **state)
         rig_close(&r);
 }
 
-static void test_due(void **state)
+TEST(test_due)
 {
         static struct rig r;
         struct subject s[4];
         struct subject one;
         uint32_t at = 0, n = 0;
 
-        (void)state;
         open_scaled(&r, SECOND);
         assert_false(tracker_any_due(r.t));
         for (uint64_t t = 0; t < 20; t++)
@@ -1032,11 +1002,10 @@ static struct growth_series has(enum trend_verdict v)
         return (struct growth_series){ .known = true, .trend = { .verdict = v } };
 }
 
-static void test_where(void **state)
+TEST(test_where)
 {
         struct growth g = { .n_bands = 0 };
 
-        (void)state;
         assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
         g.live = has(TREND_UNKNOWN);
         g.heap = has(TREND_GROWING);
@@ -1082,11 +1051,10 @@ static struct growth_series rises_by(double slope)
 }
 
 /* A trickle on the heap does not hide the stream beside it. */
-static void test_where_most_of_it_grows(void **state)
+TEST(test_where_most_of_it_grows)
 {
         struct growth g = { .live = rises_by(50), .heap = rises_by(60), .rss = rises_by(500e3) };
 
-        (void)state;
         g.blocks = g.heap;
         g.foreign = rises_by(500e3);
         assert_int_equal(growth_decide(&g), GROWTH_FOREIGN);
@@ -1106,12 +1074,11 @@ static void test_where_most_of_it_grows(void **state)
  * A program whose heap shows its growth before its live data can: they have a major collection every other step, and
  * rise by noisy steps. It must not be called retention meanwhile. With live data that stay it must be, in the end.
  */
-static void test_retention_needs_flat_live_data(void **state)
+TEST(test_retention_needs_flat_live_data)
 {
         static struct rig r;
         struct growth g;
 
-        (void)state;
         for (int rising = 0; rising < 2; rising++) {
                 unsigned retention = 0, unsure = 0, doubted = 0;
 
@@ -1145,11 +1112,10 @@ static bool rises_now(const struct rig *r)
 }
 
 /* A cache that is full makes no major collection that would show it: nothing rises that is not allocated. */
-static void test_no_rise_beyond_what_is_allocated(void **state)
+TEST(test_no_rise_beyond_what_is_allocated)
 {
         static struct rig r;
 
-        (void)state;
         for (int waits = 0; waits < 2; waits++) {
                 open_scaled(&r, SECOND);
                 for (uint64_t s = 1; s < 90; s++) {
@@ -1168,13 +1134,12 @@ static void test_no_rise_beyond_what_is_allocated(void **state)
 }
 
 /* Before the first verdict: a line through the points so far, and how long the verdict takes; afterwards neither. */
-static void test_provisional_growth(void **state)
+TEST(test_provisional_growth)
 {
         static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         unsigned rising = 0;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 10; s++) {
                 live(&r, s * SECOND, 100 * MIB + s * MIB);
@@ -1232,12 +1197,11 @@ static void test_provisional_growth(void **state)
 }
 
 /* Collections that become rarer as memory grows fill no other window; fewer than five are too few for a line. */
-static void test_growth_of_rare_samples(void **state)
+TEST(test_growth_of_rare_samples)
 {
         static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0, next = 1; s < 1000; s++) {
                 if (s == next)
@@ -1263,13 +1227,12 @@ static void test_growth_of_rare_samples(void **state)
 }
 
 /* A steady program begins to leak and is sampled ever more rarely: at no time is that called steady. */
-static void test_a_bend_is_not_steady(void **state)
+TEST(test_a_bend_is_not_steady)
 {
         static struct rig r;
         static const uint8_t rare[] = { 9, 10, 11, 12, 13, 15, 17, 19, 21 };
         struct trend_result result = { .verdict = TREND_LEAK };
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 26; s++) {
                 if (s < 9 || memchr(rare, (int)s, sizeof(rare)))
@@ -1287,11 +1250,10 @@ static void test_a_bend_is_not_steady(void **state)
  * Growth that has begun lately, before the first verdict: how long that takes is told as a range, which holds whether
  * the growth goes on or ends.
  */
-static void test_when_a_rise_is_judged(void **state)
+TEST(test_when_a_rise_is_judged)
 {
         static struct rig r;
 
-        (void)state;
         for (unsigned lasts = 10; lasts <= 60; lasts += 50) {
                 struct trend_result result = { .verdict = TREND_LEAK };
                 uint64_t earliest = 0, latest = UINT64_MAX, told = 0, judged = 0;
@@ -1320,13 +1282,12 @@ static void test_when_a_rise_is_judged(void **state)
 }
 
 /* A verdict takes its time: until then a steady one has the provisional growth of the newest steps. */
-static void test_steady_that_rises_says_so(void **state)
+TEST(test_steady_that_rises_says_so)
 {
         static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         unsigned rising = 0;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 90; s++) {
                 live(&r, s * SECOND, 50 * MIB + (s < 60 ? 0 : s - 59) * MIB);
@@ -1345,14 +1306,13 @@ static void test_steady_that_rises_says_so(void **state)
 }
 
 /* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
-static void test_growth_in_doubt(void **state)
+TEST(test_growth_in_doubt)
 {
         static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         uint64_t told = 22 * SECOND; /* when it is judged: that never gets later, also once the growth is seen */
         bool in_doubt = false;
 
-        (void)state;
         open_scaled(&r, SECOND);
         for (uint64_t s = 0; s < 60; s++) {
                 live(&r, s * SECOND, 100 * MIB + s * MIB);
@@ -1387,13 +1347,12 @@ static void test_growth_in_doubt(void **state)
 }
 
 /* Memory of other processes in its control group is not this program's growth. */
-static void test_a_shared_group_is_not_judged(void **state)
+TEST(test_a_shared_group_is_not_judged)
 {
         static struct rig r;
         struct trend_result result;
         struct process_sample p;
 
-        (void)state;
         for (uint64_t shared = 0; shared < 2; shared++) {
                 open_scaled(&r, SECOND);
                 memset(&p, 0xff, sizeof(p));
@@ -1415,12 +1374,11 @@ static void test_a_shared_group_is_not_judged(void **state)
  * Large objects are not copied, so nothing is compacted in place and half of -M is all that live data get: said while
  * they are near it, and not where the collector copies so much that it compacts.
  */
-static void test_a_heap_limit_that_is_met_at_half(void **state)
+TEST(test_a_heap_limit_that_is_met_at_half)
 {
         static struct rig r;
         struct tracked_early early;
 
-        (void)state;
         for (uint64_t large = 0; large < 2; large++) {
                 unsigned held_back = 0;
 
@@ -1447,13 +1405,12 @@ static void test_a_heap_limit_that_is_met_at_half(void **state)
 }
 
 /* Of one that has a first census long before: gains count from the last census before the rise, not from the first. */
-static void test_bands_of_a_rise(void **state)
+TEST(test_bands_of_a_rise)
 {
         static struct rig r;
         struct tracked_early early;
         struct early_bands gained;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0;
@@ -1544,13 +1501,12 @@ static void test_bands_of_a_rise(void **state)
  * Estimated bands: what a band may only seem to have gained does not name it, and is taken off what others have. Two of
  * them err by 5 %, as a third one leaks.
  */
-static void test_estimated_bands_of_a_rise(void **state)
+TEST(test_estimated_bands_of_a_rise)
 {
         static struct rig r;
         struct tracked_early early;
         struct early_bands gained;
 
-        (void)state;
         for (uint64_t counted_until = 0; counted_until <= 52; counted_until += 26) {
                 open_scaled(&r, 60 * SECOND);
                 for (uint64_t s = 0; s < 60; s++) {
@@ -1584,12 +1540,11 @@ static void test_estimated_bands_of_a_rise(void **state)
  * The collection at the end frees what had risen: then nothing rises, and afterwards it is what it ended with, since
  * when it was said to rise before.
  */
-static void test_a_run_ended_with_a_rise(void **state)
+TEST(test_a_run_ended_with_a_rise)
 {
         static struct rig r;
         struct tracked_early early, before = { .rising = false };
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++) {
                 live(&r, s * SECOND, s == 60 ? 3 * MIB : 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
@@ -1712,9 +1667,8 @@ static void check_growth_meets_its_limit(uint64_t resolution_ns, unsigned still_
         rig_close(&r);
 }
 
-static void test_growth_meets_its_limit(void **state)
+TEST(test_growth_meets_its_limit)
 {
-        (void)state;
         check_growth_meets_its_limit(SECOND, 20, TREND_LEAK);
         check_growth_meets_its_limit(SECOND, 120, TREND_LEAK);
         check_growth_meets_its_limit(10 * SECOND, 120, TREND_GROWING);
@@ -1722,13 +1676,12 @@ static void test_growth_meets_its_limit(void **state)
 }
 
 /* Of the rise that ended a run the last collection counts, which came after the second in which it was last settled. */
-static void test_a_rise_ends_with_its_last_collection(void **state)
+TEST(test_a_rise_ends_with_its_last_collection)
 {
         static struct rig r;
         struct standing last;
         unsigned s = 1;
 
-        (void)state;
         open_scaled(&r, 60 * SECOND);
         ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
         for (; s <= 200; s++) {
@@ -1745,12 +1698,11 @@ static void test_a_rise_ends_with_its_last_collection(void **state)
 }
 
 /* A fall that the program survives lets the warning go after some seconds; a wave at once. */
-static void test_a_fall_that_is_survived(void **state)
+TEST(test_a_fall_that_is_survived)
 {
         static struct rig r;
         struct tracked_early early;
 
-        (void)state;
         for (unsigned wave = 0; wave < 2; wave++) {
                 open_scaled(&r, 60 * SECOND);
                 ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
@@ -1767,60 +1719,4 @@ static void test_a_fall_that_is_survived(void **state)
                 }
                 rig_close(&r);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_bands_of_threads),
-                cmocka_unit_test(test_threads_pile_up),
-                cmocka_unit_test(test_stacks_that_grow),
-                cmocka_unit_test(test_threads_beside_bands),
-                cmocka_unit_test(test_more_groups_than_places),
-                cmocka_unit_test(test_growth_in_doubt),
-                cmocka_unit_test(test_a_shared_group_is_not_judged),
-                cmocka_unit_test(test_leak_as_the_trend_alone_says),
-                cmocka_unit_test(test_growth_began_when_the_rise_did),
-                cmocka_unit_test(test_an_onset_has_an_error_at_any_step),
-                cmocka_unit_test(test_minutes_close_when_blocks_are_whole),
-                cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
-                cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
-                cmocka_unit_test(test_process_samples_move_no_time),
-                cmocka_unit_test(test_a_process_alone_is_judged_by_the_clock),
-                cmocka_unit_test(test_a_steady_process_alone_grows_nowhere),
-                cmocka_unit_test(test_the_address_space_limits_a_process_alone),
-                cmocka_unit_test(test_what_the_kernel_takes_is_not_growth),
-                cmocka_unit_test(test_ticks_depend_on_the_log_alone),
-                cmocka_unit_test(test_a_gap_is_bounded),
-                cmocka_unit_test(test_ticks_in_a_silence),
-                cmocka_unit_test(test_bands),
-                cmocka_unit_test(test_what_a_band_had_a_little_earlier),
-                cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
-                cmocka_unit_test(test_time_to_a_limit_far_ahead_is_a_wide_interval),
-                cmocka_unit_test(test_time_to_the_least_limit),
-                cmocka_unit_test(test_time_to_the_limit_of_rare_samples),
-                cmocka_unit_test(test_time_to_limit_of_growth_that_has_no_place),
-                cmocka_unit_test(test_steady_has_no_time_to_limit),
-                cmocka_unit_test(test_notes_around_a_time),
-                cmocka_unit_test(test_the_note_of_an_onset_is_not_crowded_out),
-                cmocka_unit_test(test_due),
-                cmocka_unit_test(test_where),
-                cmocka_unit_test(test_where_most_of_it_grows),
-                cmocka_unit_test(test_retention_needs_flat_live_data),
-                cmocka_unit_test(test_a_last_rise_of_the_heap_around_live_data),
-                cmocka_unit_test(test_no_rise_beyond_what_is_allocated),
-                cmocka_unit_test(test_provisional_growth),
-                cmocka_unit_test(test_a_bend_is_not_steady),
-                cmocka_unit_test(test_when_a_rise_is_judged),
-                cmocka_unit_test(test_steady_that_rises_says_so),
-                cmocka_unit_test(test_growth_of_rare_samples),
-                cmocka_unit_test(test_a_heap_limit_that_is_met_at_half),
-                cmocka_unit_test(test_bands_of_a_rise),
-                cmocka_unit_test(test_estimated_bands_of_a_rise),
-                cmocka_unit_test(test_a_run_ended_with_a_rise),
-                cmocka_unit_test(test_growth_meets_its_limit),
-                cmocka_unit_test(test_a_rise_ends_with_its_last_collection),
-                cmocka_unit_test(test_a_fall_that_is_survived),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trend.c: samples of all kinds, gaps, jumps, late ones, waiting, restarts, scales, and what must always hold. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/trend.h"
@@ -79,7 +75,7 @@ static double zero(double m)
 }
 
 /* Memory grows with the run's age, up to what a month needs, and trend_done() gives all of it back. */
-static void size_bound(void **state)
+TEST(size_bound)
 {
         const struct {
                 unsigned minutes;
@@ -89,7 +85,6 @@ static void size_bound(void **state)
         size_t before = 0;
         unsigned m = 0;
 
-        (void)state;
         begin();
         for (unsigned k = 0; k < 4; k++) {
                 for (; m < ages[k].minutes; m++)
@@ -102,11 +97,10 @@ static void size_bound(void **state)
         assert_true(sizeof(struct trend) < 800);
 }
 
-static void configs(void **state)
+TEST(configs)
 {
         struct trend_config c = trend_config_scaled(1000000000);
 
-        (void)state;
         assert_true(c.leak_after_ns == 180000000000u && trend_config_valid(&c));
         c.leak_after_ns = 20000000000u;
         assert_true(trend_config_valid(&c));
@@ -125,9 +119,8 @@ static void configs(void **state)
         assert_false(trend_config_valid(&c));
 }
 
-static void nothing_and_one_point(void **state)
+TEST(nothing_and_one_point)
 {
-        (void)state;
         begin();
         trend_close(&t, UINT64_MAX);
         struct trend_result r = answer();
@@ -146,9 +139,8 @@ static void nothing_and_one_point(void **state)
 }
 
 /* 48 hours of 20 GB and of nothing. */
-static void all_equal(void **state)
+TEST(all_equal)
 {
-        (void)state;
         begin();
         push_every_minute(level, 0, 2880);
         struct trend_result r = answer();
@@ -175,11 +167,10 @@ static double batches(double m)
         return 1e8 + 1e4 * sin(m * m) + (m > 600 ? 2e7 * (m - 600) : into < 60 ? size * into / 60 : 0);
 }
 
-static void what_let_go_before_is_no_growth(void **state)
+TEST(what_let_go_before_is_no_growth)
 {
         unsigned growing[2] = { 0, 0 }, found = 0;
 
-        (void)state;
         begin();
         for (unsigned m = 0; m < 1100; m++) {
                 push_every_minute(batches, m, m + 1);
@@ -193,12 +184,11 @@ static void what_let_go_before_is_no_growth(void **state)
         assert_true(found && found < 600 + 300); /* when it is above them, in a window longer than a batch */
 }
 
-static void onset_stays_while_growth_goes_on(void **state)
+TEST(onset_stays_while_growth_goes_on)
 {
         uint64_t told = UINT64_MAX;
         unsigned minutes = 0;
 
-        (void)state;
         begin();
         for (unsigned m = 0; m < 1500; m++) {
                 push_every_minute(slowing, m, m + 1);
@@ -222,11 +212,10 @@ static double slowing_noisy(double m)
 }
 
 /* Coarse buckets, which wide windows look at later, place the onset up to a bucket earlier: not another onset. */
-static void onset_stays_when_seen_from_afar(void **state)
+TEST(onset_stays_when_seen_from_afar)
 {
         uint64_t first = UINT64_MAX;
 
-        (void)state;
         begin();
         for (unsigned m = 0; m < 420; m++) {
                 push_every_minute(slowing_noisy, m, m + 1);
@@ -263,20 +252,18 @@ static uint64_t onset_after(unsigned rest, double fall)
         return r.onset_ns / MIN;
 }
 
-static void growth_that_rests_is_one_growth(void **state)
+TEST(growth_that_rests_is_one_growth)
 {
-        (void)state;
         assert_in_range(onset_after(120, 0), 115, 125);
         assert_in_range(onset_after(200, 0), 490, 510);     /* too long: another one */
         assert_in_range(onset_after(120, 0.8e9), 400, 440); /* what had grown is gone: another one */
 }
 
 /* 48 hours of 10 MB a minute on 20 GB: exact to many digits, from the first sample on. */
-static void big_leak(void **state)
+TEST(big_leak)
 {
         struct time_to_limit ttl;
 
-        (void)state;
         begin();
         push_every_minute(leak, 0, 2881);
         struct trend_result r = answer();
@@ -297,7 +284,7 @@ static void big_leak(void **state)
 }
 
 /* A gap closes each of its minutes in turn: the answers are those of closing them one by one. */
-static void gaps_in_turn(void **state)
+TEST(gaps_in_turn)
 {
         static struct trend steps;
         struct random r = { 42 };
@@ -305,7 +292,6 @@ static void gaps_in_turn(void **state)
         uint64_t time = 0;
         double value = 1e9;
 
-        (void)state;
         begin();
         steps = t; /* nothing is in it yet */
         for (int k = 0; k < 3000; k++) {
@@ -383,12 +369,11 @@ static double next_value(struct random *r, double *level, double *slope, double 
 }
 
 /* Whether somebody asks at each minute or only at the end, all answers and what is left behind are the same. */
-static void asked_or_not(void **state)
+TEST(asked_or_not)
 {
         static struct trend asked, quiet;
         unsigned waited = 0, grew = 0;
 
-        (void)state;
         for (uint64_t seed = 1, step = thin(1, "random runs"); seed <= 60; seed += step) {
                 struct random r = { seed };
                 double level = 1e9, slope = 0, noise = 1e5 * (1 + random_below(&r, 100));
@@ -424,13 +409,12 @@ static void asked_or_not(void **state)
 }
 
 /* However long an interval without samples, the whole state is that of closing its minutes one by one. */
-static void quiet_intervals(void **state)
+TEST(quiet_intervals)
 {
         static struct trend one_by_one;
         static const unsigned gaps[] = { 3, 47, 50, 200, 900, 4000, 20000, LADDER_MINUTES };
         unsigned grew = 0, leaked = 0;
 
-        (void)state;
         for (uint64_t seed = 1, step = thin(1, "random runs"); seed <= 24; seed += step) {
                 struct random r = { seed };
                 uint64_t minute = random_below(&r, 1000), every = (uint64_t)1 << random_below(&r, 9);
@@ -463,9 +447,8 @@ static void quiet_intervals(void **state)
 }
 
 /* The clock jumps by hours and days: old data ages, and nothing grows because of it. */
-static void jumps(void **state)
+TEST(jumps)
 {
-        (void)state;
         begin();
         push_every_minute(leak, 0, 300);
         assert_int_equal(verdict(), TREND_LEAK);
@@ -492,9 +475,8 @@ static void jumps(void **state)
         assert_int_equal(t.samples, 305);
 }
 
-static void late_ones(void **state)
+TEST(late_ones)
 {
-        (void)state;
         begin();
         push_every_minute(level, 0, 100);
         for (unsigned m = 0; m < 99; m++)
@@ -509,14 +491,13 @@ static void late_ones(void **state)
 }
 
 /* With a wait, samples up to so many minutes old still count, and any order gives the same answers. */
-static void waiting(void **state)
+TEST(waiting)
 {
         struct trend_config c = trend_config_scaled(MIN);
         struct random r = { 9 };
         struct trend_result a, b;
         static struct trend ordered;
 
-        (void)state;
         trend_done(&ordered);
         trend_init(&ordered, &c);
         c.wait_minutes = 5;
@@ -550,11 +531,10 @@ static void waiting(void **state)
         assert_int_equal(a.verdict, TREND_LEAK);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
         const double bad[] = { NAN, INFINITY, -INFINITY, 1e30, -1e30, 1e308 };
 
-        (void)state;
         begin();
         push_every_minute(level, 0, 30);
         for (unsigned k = 0; k < 6; k++)
@@ -564,11 +544,10 @@ static void refused(void **state)
 }
 
 /* The open minute's samples change nothing until it closes. */
-static void no_look_ahead(void **state)
+TEST(no_look_ahead)
 {
         struct trend_result before, after;
 
-        (void)state;
         begin();
         push_every_minute(leak, 0, 250);
         trend_result(&t, &before);
@@ -578,12 +557,11 @@ static void no_look_ahead(void **state)
         assert_true(same_answer(&before, &after));
 }
 
-static void restart(void **state)
+TEST(restart)
 {
         static struct trend fresh;
         struct trend_result a, b;
 
-        (void)state;
         begin();
         push_every_minute(leak, 0, 300);
         begin();
@@ -601,7 +579,7 @@ static void restart(void **state)
 }
 
 /* Seconds for minutes: the same verdicts, 60 times as soon. */
-static void scaled(void **state)
+TEST(scaled)
 {
         struct trend_config c = trend_config_scaled(1000000000);
         static struct trend seconds;
@@ -609,7 +587,6 @@ static void scaled(void **state)
         struct random r = { 8 };
         unsigned changes = 0;
 
-        (void)state;
         begin();
         trend_done(&seconds);
         trend_init(&seconds, &c);
@@ -630,11 +607,10 @@ static void scaled(void **state)
         assert_true(changes >= 3 && last == TREND_LEAK);
 }
 
-static void earlier_with_a_smaller_leak_after(void **state)
+TEST(earlier_with_a_smaller_leak_after)
 {
         struct trend_config c = trend_config_scaled(MIN);
 
-        (void)state;
         c.leak_after_ns = 20 * MIN;
         trend_done(&t);
         trend_init(&t, &c);
@@ -692,12 +668,11 @@ static double random_value(struct random *r, double last)
         }
 }
 
-static void fuzz(void **state)
+TEST(fuzz)
 {
         struct random r = { 2026 };
         unsigned seen[4] = { 0 };
 
-        (void)state;
         for (int round = 0; round < 300; round++) {
                 struct trend_config c = trend_config_scaled(round % 5 ? MIN : 1 + random_below(&r, 1000));
                 uint64_t step = c.resolution_ns, time = random_next(&r) >> (16 + random_below(&r, 40));
@@ -735,12 +710,11 @@ static void fuzz(void **state)
  * Growth that ends, in noise of many sizes, at once or slowly, also with memory given back: for as long as the verdict
  * stays, its slope is one of a certain rise.
  */
-static void plateaus(void **state)
+TEST(plateaus)
 {
         struct random r = { 11 };
         unsigned no_window = 0, without_slope = 0;
 
-        (void)state;
         for (int round = 0; round < 200; round++) {
                 double value = 1e8, slope = 1e6 * (1 + random_below(&r, 20)), noise = slope * random_below(&r, 12);
                 unsigned rises = 24 + random_below(&r, 300), brakes = random_below(&r, 40), end = rises + brakes + 200;
@@ -779,7 +753,7 @@ static double fill(unsigned m, unsigned before, unsigned length, double noise, s
  * A cache that has filled, and stays as it is. Whatever it was called while it filled, that is taken back once it has
  * been flat for longer than the window that showed the rise.
  */
-static void flat_after_a_rise(void **state)
+TEST(flat_after_a_rise)
 {
         static const unsigned lengths[] = { 30, 60, 200, 300, 900 };
         static const double noises[] = { 0, 0.001, 0.003 };
@@ -787,7 +761,6 @@ static void flat_after_a_rise(void **state)
         const unsigned step = (unsigned)thin(1, "lengths before the rise");
         unsigned leaks = 0;
 
-        (void)state;
         for (unsigned i = 0; i < 5 * 3 * 40; i++) {
                 if (i / 15 % step)
                         continue;
@@ -811,35 +784,4 @@ static void flat_after_a_rise(void **state)
                                 before, length, noise, m - top, (unsigned)span);
         }
         assert_true(leaks * step >= 10);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(size_bound),
-                cmocka_unit_test(configs),
-                cmocka_unit_test(nothing_and_one_point),
-                cmocka_unit_test(all_equal),
-                cmocka_unit_test(what_let_go_before_is_no_growth),
-                cmocka_unit_test(onset_stays_while_growth_goes_on),
-                cmocka_unit_test(onset_stays_when_seen_from_afar),
-                cmocka_unit_test(growth_that_rests_is_one_growth),
-                cmocka_unit_test(big_leak),
-                cmocka_unit_test(gaps_in_turn),
-                cmocka_unit_test(asked_or_not),
-                cmocka_unit_test(quiet_intervals),
-                cmocka_unit_test(jumps),
-                cmocka_unit_test(late_ones),
-                cmocka_unit_test(waiting),
-                cmocka_unit_test(refused),
-                cmocka_unit_test(no_look_ahead),
-                cmocka_unit_test(restart),
-                cmocka_unit_test(scaled),
-                cmocka_unit_test(earlier_with_a_smaller_leak_after),
-                cmocka_unit_test(fuzz),
-                cmocka_unit_test(plateaus),
-                cmocka_unit_test(flat_after_a_rise),
-        };
-
-        return cmocka_run_group_tests_name("trend", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict.c: the state machine over scripts of window results. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "daemon/judge/trend/verdict.h"
 
@@ -55,9 +51,8 @@ static void floor_is(double bytes)
                 (void)ladder_push(&l, bytes);
 }
 
-static void unknown_and_steady(void **state)
+TEST(unknown_and_steady)
 {
-        (void)state;
         begin();
         steps(50, TREND_UNKNOWN);
         say(3, 0, 18);
@@ -69,9 +64,8 @@ static void unknown_and_steady(void **state)
 }
 
 /* The minute of the first such result counts as 0; 4 is reached at >=. */
-static void growing_after_four(void **state)
+TEST(growing_after_four)
 {
-        (void)state;
         begin();
         say(0, TESTS_GROWS, 18);
         steps(4, TREND_UNKNOWN);
@@ -102,9 +96,8 @@ static void say_rising(double last, double noise)
 }
 
 /* What has risen since its start, not yet clearly or more slowly of late, is not called steady before minute 48. */
-static void a_rise_is_open_for_a_while(void **state)
+TEST(a_rise_is_open_for_a_while)
 {
-        (void)state;
         begin();
         say_rising(1, 40000);
         steps(47, TREND_UNKNOWN);
@@ -121,9 +114,8 @@ static void a_rise_is_open_for_a_while(void **state)
         steps(1, TREND_STEADY);
 }
 
-static void any_window_will_do(void **state)
+TEST(any_window_will_do)
 {
-        (void)state;
         begin();
         for (unsigned k = 0; k < 8; k++) {
                 say(k, TESTS_GROWS, 18);
@@ -133,9 +125,8 @@ static void any_window_will_do(void **state)
         }
 }
 
-static void growing_stays_fifteen(void **state)
+TEST(growing_stays_fifteen)
 {
-        (void)state;
         begin();
         say(0, TESTS_GROWS, 18);
         steps(4, TREND_UNKNOWN);
@@ -150,9 +141,8 @@ static void growing_stays_fifteen(void **state)
 }
 
 /* The rise ended at 1000 with 10 a point: its middle is 910. */
-static void leaves_when_taken_back(void **state)
+TEST(leaves_when_taken_back)
 {
-        (void)state;
         begin();
         say(0, TESTS_GROWS, 18);
         steps(4, TREND_UNKNOWN);
@@ -189,9 +179,8 @@ static void begin_growth(unsigned window, uint32_t passed)
                 assert_true(now < 10);
 }
 
-static void leaves_at_once_when_most_is_given_back(void **state)
+TEST(leaves_at_once_when_most_is_given_back)
 {
-        (void)state;
         begin_growth(0, TESTS_GROWS);
         assert_false(verdict_release(&v, 866 * MIB, now)); /* noise may be that low */
         assert_false(verdict_release(&v, NAN, now));
@@ -207,9 +196,8 @@ static void leaves_at_once_when_most_is_given_back(void **state)
 }
 
 /* Where the sample came while older minutes were open, the minute's floor decides in the same way. */
-static void leaves_when_the_floor_has_given_back(void **state)
+TEST(leaves_when_the_floor_has_given_back)
 {
-        (void)state;
         begin_growth(0, TESTS_GROWS);
         assert_int_equal(step_at(866), TREND_GROWING);
         assert_int_equal(step_at(NAN), TREND_GROWING);
@@ -218,9 +206,8 @@ static void leaves_when_the_floor_has_given_back(void **state)
         assert_int_equal(step_at(100), TREND_GROWING); /* evidence of a leak is not undone by a minute */
 }
 
-static void leak_after_sixteen(void **state)
+TEST(leak_after_sixteen)
 {
-        (void)state;
         begin();
         say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
         steps(4, TREND_UNKNOWN);
@@ -229,9 +216,8 @@ static void leak_after_sixteen(void **state)
         assert_int_equal(v.since, 17);
 }
 
-static void leak_stays_while_held(void **state)
+TEST(leak_stays_while_held)
 {
-        (void)state;
         begin();
         say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
         steps(4, TREND_UNKNOWN);
@@ -247,9 +233,8 @@ static void leak_stays_while_held(void **state)
 }
 
 /* Left, it is judged again: growing when something grows, unknown when there is nothing. */
-static void after_leak(void **state)
+TEST(after_leak)
 {
-        (void)state;
         begin();
         say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
         for (unsigned m = 0; m < 20; m++)
@@ -268,9 +253,8 @@ static void after_leak(void **state)
         steps(1, TREND_UNKNOWN);
 }
 
-static void changes_are_told(void **state)
+TEST(changes_are_told)
 {
-        (void)state;
         begin();
         say(0, 0, 18);
         struct verdict_signs signs = verdict_signs(&w);
@@ -281,24 +265,4 @@ static void changes_are_told(void **state)
         assert_string_equal(trend_verdict_name(TREND_GROWING), "growing");
         assert_string_equal(trend_verdict_name(TREND_LEAK), "leak");
         assert_string_equal(trend_verdict_name((enum trend_verdict)99), "unknown");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(unknown_and_steady),
-                cmocka_unit_test(growing_after_four),
-                cmocka_unit_test(a_rise_is_open_for_a_while),
-                cmocka_unit_test(any_window_will_do),
-                cmocka_unit_test(growing_stays_fifteen),
-                cmocka_unit_test(leaves_when_taken_back),
-                cmocka_unit_test(leaves_at_once_when_most_is_given_back),
-                cmocka_unit_test(leaves_when_the_floor_has_given_back),
-                cmocka_unit_test(leak_after_sixteen),
-                cmocka_unit_test(leak_stays_while_held),
-                cmocka_unit_test(after_leak),
-                cmocka_unit_test(changes_are_told),
-        };
-
-        return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
 }

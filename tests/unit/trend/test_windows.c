@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* windows.c: which buckets, when judged, with how many points; the record; each test on a curve that fails it. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "tests/unit/trend/random.h"
 #include "daemon/judge/trend/windows.h"
@@ -45,11 +41,10 @@ static bool passes(unsigned index, enum window_test test)
         return window_has(result(index), TEST_BIT(test));
 }
 
-static void spans(void **state)
+TEST(spans)
 {
         const unsigned on_level[] = { 18, 24, 36, 48 };
 
-        (void)state;
         for (unsigned i = 0; i < WINDOWS; i++) {
                 assert_int_equal(window_span_minutes(i), on_level[i % 4] << (2 * (i / 4)));
                 assert_int_equal(window_points(i), i % 2 ? 24 : 18);
@@ -61,9 +56,8 @@ static void spans(void **state)
 }
 
 /* A window is judged at the minutes at which its level's bucket (pairs: two) is complete, not before it is full. */
-static void when_judged(void **state)
+TEST(when_judged)
 {
-        (void)state;
         begin();
         for (unsigned m = 1; m <= 3000; m++) {
                 minute(1e9 + m);
@@ -78,9 +72,8 @@ static void when_judged(void **state)
         }
 }
 
-static void exact_line(void **state)
+TEST(exact_line)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 3072; m++)
                 minute(2e10 + 1e7 * m);
@@ -103,9 +96,8 @@ static void exact_line(void **state)
 }
 
 /* 12 of 18 points make a result; with 11 there is none, and the older one goes. */
-static void two_thirds(void **state)
+TEST(two_thirds)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 18; m++)
                 minute(m % 3 == 2 ? (double)NAN : 1e6);
@@ -120,9 +112,8 @@ static void two_thirds(void **state)
 }
 
 /* One filled half is enough for a pair. */
-static void half_pairs(void **state)
+TEST(half_pairs)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 36; m++)
                 minute(m % 2 ? (double)NAN : 1e6 + m);
@@ -132,9 +123,8 @@ static void half_pairs(void **state)
 }
 
 /* Numbers that are missing fail every test: here the newest third and too much of the newer half are empty. */
-static void missing_numbers(void **state)
+TEST(missing_numbers)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 24; m++)
                 minute(m < 13 || m > 20 ? 1e9 + 1e7 * m : (double)NAN);
@@ -154,11 +144,10 @@ static void missing_numbers(void **state)
 }
 
 /* In a calm series the window that a limit would need has its line; its shape waits for a clear rise, but at first. */
-static void the_widest_recent_one_has_a_line(void **state)
+TEST(the_widest_recent_one_has_a_line)
 {
         unsigned without = 0;
 
-        (void)state;
         begin();
         growing = false;
         for (unsigned m = 0; m < 1000; m++) {
@@ -186,13 +175,12 @@ static bool same_line(const struct window_result *a, const struct window_result 
 }
 
 /* Judged in calm mode, the decisive results are the same: the tests that sets need, and the widest recent one. */
-static void calm_like_growing(void **state)
+TEST(calm_like_growing)
 {
         struct random r = { 3 };
         struct windows calm, steady;
         unsigned hole = 0, skipped = 0, risen = 0;
 
-        (void)state;
         begin();
         windows_init(&calm, X);
         windows_init(&steady, X);
@@ -268,12 +256,11 @@ static double naive_record(unsigned index)
         return record;
 }
 
-static void record_like_the_model(void **state)
+TEST(record_like_the_model)
 {
         struct random r = { 5 };
         unsigned hole = 0;
 
-        (void)state;
         begin();
         for (unsigned m = 1; m <= 20000; m++) {
                 if (random_below(&r, 500) == 0)
@@ -287,9 +274,8 @@ static void record_like_the_model(void **state)
 }
 
 /* A program that held 2 GB for two hours and now grows from 1 GB again does nothing new; beyond 2 GB it does. */
-static void held_before(void **state)
+TEST(held_before)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 120; m++)
                 minute(2e9);
@@ -302,9 +288,8 @@ static void held_before(void **state)
         assert_true(passes(4, TEST_FRESH));
 }
 
-static void first_window_is_fresh(void **state)
+TEST(first_window_is_fresh)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 18; m++)
                 minute(1e9 + 1e7 * m);
@@ -356,11 +341,10 @@ static double zero(double m)
         return 0 * m;
 }
 
-static void curves(void **state)
+TEST(curves)
 {
         const unsigned wide = 7; /* 192 min */
 
-        (void)state;
         run_curve(level, 200);
         assert_false(passes(wide, TEST_RISES));
         run_curve(falling, 200);
@@ -383,9 +367,8 @@ static void curves(void **state)
 }
 
 /* After a level that steps up once the older increments are 0 or less: 99 or 0, never a division by 0. */
-static void pace_without_older_growth(void **state)
+TEST(pace_without_older_growth)
 {
-        (void)state;
         begin();
         for (unsigned m = 0; m < 18; m++)
                 minute(m < 10 ? 1e9 : 1e9 + 1e7 * m);
@@ -396,9 +379,8 @@ static void pace_without_older_growth(void **state)
         assert_true(result(0)->clip == 0);
 }
 
-static void sets(void **state)
+TEST(sets)
 {
-        (void)state;
         assert_int_equal(TESTS_LEAKS & TESTS_GROWS, TESTS_GROWS);
         for (unsigned t = 0; t < TEST_COUNT; t++) {
                 assert_true(TEST_BIT(t) & (TESTS_LEAKS | TESTS_HOLDS));
@@ -408,26 +390,4 @@ static void sets(void **state)
                                                 window_test_failure((enum window_test)u));
         }
         assert_string_equal(window_test_failure(TEST_COUNT), "unknown");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(spans),
-                cmocka_unit_test(when_judged),
-                cmocka_unit_test(exact_line),
-                cmocka_unit_test(two_thirds),
-                cmocka_unit_test(half_pairs),
-                cmocka_unit_test(missing_numbers),
-                cmocka_unit_test(the_widest_recent_one_has_a_line),
-                cmocka_unit_test(calm_like_growing),
-                cmocka_unit_test(record_like_the_model),
-                cmocka_unit_test(held_before),
-                cmocka_unit_test(first_window_is_fresh),
-                cmocka_unit_test(curves),
-                cmocka_unit_test(pace_without_older_growth),
-                cmocka_unit_test(sets),
-        };
-
-        return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters of /api/history: what is accepted, what is refused and how. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "client/web/history_query.h"
 #include "tests/unit/state/apply.h"
@@ -18,12 +14,11 @@ static bool parse(const char *query, struct history_query *q, struct error *erro
         return history_query_parse(q, query, error);
 }
 
-static void understood(void **state)
+TEST(understood)
 {
         struct history_query q;
         struct error error;
 
-        (void)state;
         assert_true(
                 parse("target=api-1&target=2:x&series=live,rss&series=gc_pause&band=3&band=4,5&bands=top20&"
                       "from=-3600&to=12.5&step=10",
@@ -39,7 +34,7 @@ static void understood(void **state)
         assert_true(q.has_from && q.has_to && q.from_s == -3600 && q.to_s == 12.5 && q.step_s == 10);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
         static const char *const bad[] = {
                 "",
@@ -72,7 +67,6 @@ static void refused(void **state)
         struct history_query q;
         struct error error;
 
-        (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 if (parse(bad[i], &q, &error))
                         fail_msg("accepted: %s", bad[i]);
@@ -82,13 +76,12 @@ static void refused(void **state)
         assert_non_null(strstr(error.text, "'form'"));
 }
 
-static void lists_are_bounded(void **state)
+TEST(lists_are_bounded)
 {
         struct error error;
         char query[8192] = "target=x";
         struct history_query q;
 
-        (void)state;
         for (int i = 1; i <= 400; i++)
                 (void)snprintf(query + strlen(query), sizeof(query) - strlen(query), "&band=%d", i);
         assert_true(parse(query, &q, &error));
@@ -96,7 +89,7 @@ static void lists_are_bounded(void **state)
         assert_false(parse(query, &q, &error));
 }
 
-static void resolving(void **state)
+TEST(resolving)
 {
         static struct wanted list[QUERY_ITEMS];
         struct world *v = world_new(NULL);
@@ -106,7 +99,6 @@ static void resolving(void **state)
         struct error error;
         size_t n;
 
-        (void)state;
         u.target = (char *)"api";
         u.has_run = u.has_event_time_ns = 1;
         u.run = 3;
@@ -124,16 +116,4 @@ static void resolving(void **state)
         assert_false(list[2].known);
         wanted_done(list, n);
         world_destroy(&v);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(understood),
-                cmocka_unit_test(refused),
-                cmocka_unit_test(lists_are_bounded),
-                cmocka_unit_test(resolving),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counted messages: a kept part outlives the message it came in; the rest is freed (a sanitizer checks it). */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/wire/message.h"
 #include "tests/unit/base/short_memory.h"
@@ -32,12 +28,11 @@ static const Hw__Update *two_notes(void)
         return counted(&u.base);
 }
 
-static void a_part_outlives_the_whole(void **state)
+TEST(a_part_outlives_the_whole)
 {
         const Hw__Update *u = two_notes();
         const Hw__Note *second = hw_message_ref(&u->notes->notes[1]->base);
 
-        (void)state;
         assert_ptr_equal(hw_update_ref(u), u);
         hw_update_unref(u);
         assert_string_equal(u->notes->notes[0]->text, "first");
@@ -50,13 +45,12 @@ static void a_part_outlives_the_whole(void **state)
         hw_reply_unref(NULL);
 }
 
-static void unknown_fields_and_bytes_go_too(void **state)
+TEST(unknown_fields_and_bytes_go_too)
 {
         static const uint8_t newer[] = { 0xfa, 0xff, 0x03, 2, 'h', 'i', 0xf8, 0xff, 0x03, 7 }; /* of fields it lacks */
         const char *reason;
         const Hw__Update *u = hw_update_unpack(newer, sizeof(newer), &reason);
 
-        (void)state;
         assert_non_null(u);
         assert_int_equal(u->base.n_unknown_fields, 2);
         hw_update_unref(u);
@@ -73,13 +67,12 @@ static void unknown_fields_and_bytes_go_too(void **state)
         hw_message_unref(&e->base);
 }
 
-static void requests_are_the_librarys(void **state)
+TEST(requests_are_the_librarys)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         uint8_t packed[128];
         const char *reason;
 
-        (void)state;
         assert_int_equal(hw_request_add_target(r->snapshot, "api"), 0);
         assert_int_equal(hw_request_add_target(r->snapshot, "worker"), 0);
         assert_int_equal(hw_request_add_kind(r->snapshot, HW__KIND__KIND_HEAP), 0);
@@ -124,7 +117,7 @@ static void assert_same_bytes(const ProtobufCMessage *a, const ProtobufCMessage 
 }
 
 /* Of what is not there a copy has the default, as what was unpacked. When memory is short there is no copy. */
-static void a_copy_is_whole(void **state)
+TEST(a_copy_is_whole)
 {
         const Hw__Update *u = two_notes();
         Hw__Note unset = HW__NOTE__INIT;
@@ -132,7 +125,6 @@ static void a_copy_is_whole(void **state)
         ProtobufCBinaryData texts[] = { { 2, (uint8_t *)(uintptr_t) "ab" }, { 0, NULL } };
         uint64_t numbers[] = { 1, 2, 3 };
 
-        (void)state;
         ProtobufCMessage *copy = message_copy(&u->base);
         assert_same_bytes(copy, &u->base);
         hw_message_unref(copy);
@@ -161,16 +153,4 @@ static void a_copy_is_whole(void **state)
         copy = message_copy(&unset.base);
         assert_int_equal(((Hw__Note *)copy)->number, 0);
         hw_message_unref(copy);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_part_outlives_the_whole),
-                cmocka_unit_test(unknown_fields_and_bytes_go_too),
-                cmocka_unit_test(requests_are_the_librarys),
-                cmocka_unit_test(a_copy_is_whole),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

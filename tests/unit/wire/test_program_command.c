@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands of eventlog-socket: their names, and the bytes that carry them. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/wire/program_command.h"
 
-static void test_names(void **state)
+TEST(test_names)
 {
         static const char *const none[] = { "",       "census on", "census ", "gc",      "gc of",
                                             "gc on ", "GC on",     "gco on",  "spark on" };
 
-        (void)state;
         for (size_t i = 0; i < n_program_commands; i++) {
                 const struct program_command *c = &program_commands[i];
 
@@ -35,10 +32,9 @@ static void check_message(const char *name, const char *bytes, size_t size)
         assert_memory_equal(message, bytes, size);
 }
 
-static void test_messages(void **state)
+TEST(test_messages)
 {
 #define MESSAGE(name, bytes) check_message(name, bytes, sizeof(bytes) - 1)
-        (void)state;
         MESSAGE("census",
                 "\xf0\x9e\x97\x8c\0\x0f"
                 "eventlog-socket"
@@ -55,13 +51,4 @@ static void test_messages(void **state)
                 "\xf0\x9e\x97\x8c\0\x12"
                 "ghc-stack-profiler"
                 "\x02");
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_messages),
-        };
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

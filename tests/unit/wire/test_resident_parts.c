@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 #include <string.h>
 
 #include "proto/wire/resident_parts.h"
 
-static void in_words(void **state)
+TEST(in_words)
 {
         Hw__Resident r = HW__RESIDENT__INIT;
         char text[512], little[12];
 
-        (void)state;
         assert_string_equal(resident_text(text, sizeof(text), NULL), "");
         assert_string_equal(resident_text(text, sizeof(text), &r), "");
         r.has_rss_bytes = r.has_live_bytes = r.has_reserve_bytes = r.has_kept_bytes = r.has_given_back_bytes =
@@ -38,13 +32,12 @@ static void in_words(void **state)
 }
 
 /* Files that are much of RSS are named, with what is still to be written to them. */
-static void mapped_files_in_words(void **state)
+TEST(mapped_files_in_words)
 {
         Hw__Resident r = HW__RESIDENT__INIT;
         Hw__MappedFile db = HW__MAPPED_FILE__INIT, libc = HW__MAPPED_FILE__INIT, *mapped[] = { &db, &libc };
         char text[256];
 
-        (void)state;
         assert_string_equal(resident_files_text(text, sizeof(text), NULL), "");
         r.rss_bytes = 100 << 20;
         r.mapped = mapped;
@@ -71,12 +64,11 @@ static void mapped_files_in_words(void **state)
 }
 
 /* The words, their order and their numbers belong together. */
-static void each_part(void **state)
+TEST(each_part)
 {
         Hw__Resident r = HW__RESIDENT__INIT;
         uint64_t bytes = 7;
 
-        (void)state;
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
                 assert_false(resident_part_bytes(&r, i, &bytes));
                 assert_int_equal(bytes, 7);
@@ -89,12 +81,4 @@ static void each_part(void **state)
         assert_string_equal(resident_part_name(5), "foreign");
         assert_false(resident_part_bytes(NULL, 3, &bytes));
         assert_false(resident_part_bytes(&r, RESIDENT_PARTS_N, &bytes));
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = { cmocka_unit_test(in_words), cmocka_unit_test(mapped_files_in_words),
-                                            cmocka_unit_test(each_part) };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

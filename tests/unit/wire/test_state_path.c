@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where state is kept: by XDG_STATE_HOME, below the home, and of root in the directory of the system. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/wire/endpoints.h"
 
@@ -20,9 +16,8 @@ static void path_is(const char *expected)
         assert_string_equal(path, expected);
 }
 
-static void state_is_kept_below_the_home(void **state)
+TEST(state_is_kept_below_the_home)
 {
-        (void)state;
         assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
         assert_int_equal(setenv("HOME", "/tmp/another", 1), 0);
         path_is("/tmp/another/.local/state/heapwatch/archive.json");
@@ -30,24 +25,13 @@ static void state_is_kept_below_the_home(void **state)
         path_is("/tmp/state/heapwatch/archive.json");
 }
 
-static void root_shares_the_systems_directory(void **state)
+TEST(root_shares_the_systems_directory)
 {
         const char *home = "/root";
         char below_home[STATE_PATH_MAX];
 
-        (void)state;
         assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
         assert_int_equal(setenv("HOME", home, 1), 0);
         (void)snprintf(below_home, sizeof(below_home), "%s/.local/state/heapwatch/archive.json", home);
         path_is(geteuid() == 0 ? "/var/lib/heapwatch/archive.json" : below_home);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(state_is_kept_below_the_home),
-                cmocka_unit_test(root_shares_the_systems_directory),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

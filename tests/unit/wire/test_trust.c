@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose sockets a client connects to: the directory, those above it, and who listens. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -63,7 +58,7 @@ static void refused(struct fixture *f, int code, const char *word)
                 fail_msg("expected '%s' in: %s", word, f->error.text);
 }
 
-static void ours(void **state)
+TEST_WITH(ours, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -75,7 +70,7 @@ static void ours(void **state)
         assert_int_equal(trust_endpoint("ipc://@hidden/publish", &f->error), -EPERM);
 }
 
-static void writable(void **state)
+TEST_WITH(writable, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -99,7 +94,7 @@ static int trust_in_volume(struct fixture *f)
         return trust_endpoint(f->endpoint, &f->error) == 0 ? 0 : 1;
 }
 
-static void volumes(void **state)
+TEST_WITH(volumes, set_up, tear_down)
 {
         struct fixture *f = *state;
         int status = 0;
@@ -115,7 +110,7 @@ static void volumes(void **state)
         refused(f, -EPERM, "anyone may rename it");
 }
 
-static void links_and_files(void **state)
+TEST_WITH(links_and_files, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -124,7 +119,7 @@ static void links_and_files(void **state)
         refused(f, -EPERM, "is not a directory");
 }
 
-static void missing(void **state)
+TEST_WITH(missing, set_up, tear_down)
 {
         struct fixture *f = *state;
         struct stat st;
@@ -140,7 +135,7 @@ static void missing(void **state)
 }
 
 /* What another user planted, with that user's daemon behind it. */
-static void planted(void **state)
+TEST_WITH(planted, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -203,7 +198,7 @@ static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
         return WEXITSTATUS(status);
 }
 
-static void user_namespaces(void **state)
+TEST_WITH(user_namespaces, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -224,7 +219,7 @@ static int may_not_enter(struct fixture *f)
         return trust_endpoint(f->endpoint, &f->error) == -EACCES && strstr(f->error.text, "may not be entered") ? 0 : 1;
 }
 
-static void entry(void **state)
+TEST_WITH(entry, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -248,7 +243,7 @@ static int listen_there(struct fixture *f)
         return bind(listening, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(listening, 5) == 0 ? 0 : 1;
 }
 
-static void listeners(void **state)
+TEST_WITH(listeners, set_up, tear_down)
 {
         struct fixture *f = *state;
 
@@ -265,21 +260,4 @@ static void listeners(void **state)
                 refused(f, -EPERM, "another user (uid 54321)");
         }
         (void)close(listening);
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test_setup_teardown(ours, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(writable, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(volumes, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(user_namespaces, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(links_and_files, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(missing, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(planted, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(entry, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(listeners, set_up, tear_down),
-        };
-
-        return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,28 +2,23 @@
 /* Names, topics, endpoints, checked unpacking, JSON of odd values (of whole messages: tests/e2e/test_wire_json.py). */
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/test.h"
 
 #include "proto/base/own_directory.h"
 #include "proto/wire/endpoints.h"
 #include "heapwatch/wire.h"
 
-static void test_names(void **state)
+TEST(test_names)
 {
         char topic[HW_TOPIC_MAX], longest[66];
         size_t n = 0;
 
-        (void)state;
         for (int k = 1; k <= HW__KIND__KIND_EVENT; k++)
                 assert_int_equal(hw_kind_parse(hw_kind_name((Hw__Kind)k)), k);
         assert_null(hw_kind_name(HW__KIND__KIND_NONE));
@@ -48,7 +43,7 @@ static void test_names(void **state)
         assert_false(hw_target_name_valid("a b"));
 }
 
-static void test_endpoints(void **state)
+TEST(test_endpoints)
 {
         static const char *const pairs[][2] = {
                 { "ipc:///run/publish/publish", "ipc:///run/publish/request" },
@@ -62,7 +57,6 @@ static void test_endpoints(void **state)
         };
         char out[64], publish[128], request[128];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
                 assert_int_equal(endpoint_request(out, sizeof(out), pairs[i][0]), 0);
                 assert_string_equal(out, pairs[i][1]);
@@ -82,12 +76,11 @@ static void test_endpoints(void **state)
 }
 
 /* Cron, sudo and assistants start commands without XDG_RUNTIME_DIR: the daemon of the session is found all the same. */
-static void test_directory_of_a_session(void **state)
+TEST(test_directory_of_a_session)
 {
         char sessions[] = "/tmp/heapwatch-sessions-XXXXXX", session[64], expected[80], out[80];
         const uid_t user = 54321;
 
-        (void)state;
         unsetenv("HEAPWATCH_DIR");
         unsetenv("XDG_RUNTIME_DIR");
         assert_non_null(mkdtemp(sessions));
@@ -127,7 +120,7 @@ static const char *refusal(const Hw__Update *u)
         return reason;
 }
 
-static void test_trends_and_alerts_refused(void **state)
+TEST(test_trends_and_alerts_refused)
 {
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Trends trends = HW__TRENDS__INIT;
@@ -135,7 +128,6 @@ static void test_trends_and_alerts_refused(void **state)
         Hw__Alerts alerts = HW__ALERTS__INIT;
         Hw__Alert alert = HW__ALERT__INIT, *list[] = { &alert };
 
-        (void)state;
         u.target = (char[]){ "a" };
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
@@ -160,7 +152,7 @@ static void test_trends_and_alerts_refused(void **state)
         assert_null(refusal(&u));
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Census census = HW__CENSUS__INIT;
@@ -172,7 +164,6 @@ static void test_refused(void **state)
         char *names[] = { (char[]){ "ok" } };
         const char *reason;
 
-        (void)state;
         u.target = (char[]){ "a" };
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &census;
@@ -226,14 +217,13 @@ static void test_refused(void **state)
 }
 
 /* Many empty parts: small on the wire, large in memory. */
-static void test_amplification(void **state)
+TEST(test_amplification)
 {
         size_t n = 4u << 20;
         uint8_t *bytes = malloc(n + 16);
         const char *reason = NULL;
         size_t used = 0;
 
-        (void)state;
         assert_non_null(bytes);
         memcpy(bytes,
                "\x1A\x01"
@@ -251,14 +241,13 @@ static void test_amplification(void **state)
         free(bytes);
 }
 
-static void test_enums(void **state)
+TEST(test_enums)
 {
         static const uint8_t newer_state[] = { 0x1A, 1, 'a', 0x8A, 0x01, 2, 0x08, 99 }; /* target_state.state = 99 */
         static const uint8_t newer_kind[] = { 0x82, 0x01, 2, 0x10, 99 };                /* snapshot.kinds = [99] */
         static const uint8_t known_kind[] = { 0x82, 0x01, 2, 0x10, 3 };
         const char *reason;
 
-        (void)state;
         Hw__Update *u = hw_update_unpack(newer_state, sizeof(newer_state), &reason);
         assert_non_null(u);
         assert_false(u->target_state->has_state);
@@ -279,13 +268,12 @@ static void check_json(const ProtobufCMessage *m, bool plain, const char *expect
         free(text);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
         Hw__Point p = HW__POINT__INIT;
         Hw__Note note = HW__NOTE__INIT;
         Hw__TopicHead head = HW__TOPIC_HEAD__INIT;
 
-        (void)state;
         check_json(&p.base, false, "{}");
         p.has_time_ns = p.has_min = p.has_max = p.has_mean = p.has_last = true;
         p.time_ns = UINT64_MAX;
@@ -308,7 +296,7 @@ static void test_json(void **state)
 }
 
 /* The schema has no bytes field yet; the mapping is there when one comes. */
-static void test_json_bytes(void **state)
+TEST(test_json_bytes)
 {
         struct blob {
                 ProtobufCMessage base;
@@ -324,7 +312,6 @@ static void test_json_bytes(void **state)
                 const char *data, *text;
         } cases[] = { { "", "" }, { "M", "TQ==" }, { "Ma", "TWE=" }, { "Man", "TWFu" }, { "\xFF\xFF\xFE", "///+" } };
 
-        (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct blob blob = { { &type, 0, NULL },
                                      { strlen(cases[i].data), (uint8_t *)(uintptr_t)cases[i].data } };
@@ -334,21 +321,4 @@ static void test_json_bytes(void **state)
                 strncat(expected, "\"}", 3);
                 check_json(&blob.base, false, expected);
         }
-}
-
-int main(void)
-{
-        const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),
-                cmocka_unit_test(test_endpoints),
-                cmocka_unit_test(test_directory_of_a_session),
-                cmocka_unit_test(test_refused),
-                cmocka_unit_test(test_enums),
-                cmocka_unit_test(test_amplification),
-                cmocka_unit_test(test_json),
-                cmocka_unit_test(test_json_bytes),
-                cmocka_unit_test(test_trends_and_alerts_refused),
-        };
-
-        return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }
