@@ -473,7 +473,7 @@ static bool is_same_statement(const struct evidence *e, const char *rule)
         if (!strcmp(rule, "heap-limit-met"))
                 return e->early && early_at_limit(e->early);
         if (!strcmp(rule, "threads-pile-up"))
-                return e->threads;
+                return e->threads || (e->growing && e->growing->threads);
         for (size_t i = 0; e->grows && i < ARRAY_SIZE(of_growth); i++)
                 if (!strcmp(rule, of_growth[i]))
                         return true;
