@@ -25,6 +25,7 @@ struct kept {
         struct run_exit ended;
         struct run_why why;
         struct process_watch process;
+        int64_t clock_offset_ns;
         struct damages damages;
         struct source_position position;
         struct publisher_run published;
@@ -53,6 +54,7 @@ static struct kept keep_state(const struct pipeline *p)
                 .ended = p->ended,
                 .why = p->why,
                 .process = p->process,
+                .clock_offset_ns = p->clock_offset_ns,
                 .damages = p->damages,
                 .published = publisher_run(p->publisher),
                 .left_stats = p->left_stats,
@@ -103,6 +105,8 @@ static void restore_state(struct pipeline *p, const struct kept *k)
         p->process = k->process;
         p->process.root = root;
         p->process.oom_file[sizeof(p->process.oom_file) - 1] = '\0';
+        if (process_watch_alive(&p->process, k->process.pid, UNKNOWN_U64))
+                p->clock_offset_ns = k->clock_offset_ns; /* the machine was not booted meanwhile */
         p->damages = k->damages;
         for (size_t i = 0; i < p->damages.n && i < LIMIT_DAMAGES; i++)
                 p->damages.places[i].reason = "it was before the daemon was started again";
@@ -244,6 +248,7 @@ void pipeline_resume_run(struct pipeline *p, bool exact)
         const bool same_file = p->uri.kind == SOURCE_FILE && p->position.known;
         const bool nothing_missed = same_file || (p->uri.kind == SOURCE_FIFO && exact);
 
+        pipeline_check_clock(p);
         if (!pipeline_in_run(p)) {
                 if (p->decoder && !nothing_missed) /* else even a header that was cut goes on */
                         hw_eventlog_reset(p->decoder);

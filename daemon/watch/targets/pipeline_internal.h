@@ -306,5 +306,11 @@ bool pipeline_process_pending(struct pipeline *p);
 
 void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why);
 
+/*
+ * A clock that was set, or a machine that slept, parts the wall clock from that of events: wall times and event times
+ * are anchored anew, and ages stay what they were. Both clocks are read within a moment, or in the next turn.
+ */
+void pipeline_check_clock(struct pipeline *p);
+
 /* Once a second. */
 void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns);

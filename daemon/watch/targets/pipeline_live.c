@@ -58,11 +58,7 @@ static void finish_turn(struct pipeline *p, bool all)
         schedule_flush(p);
 }
 
-/*
- * A clock that was set, or a machine that slept, parts the wall clock from that of events: wall times and event times
- * are anchored anew, and ages stay what they were. Both clocks are read within a moment, or in the next turn.
- */
-static void check_clock(struct pipeline *p)
+void pipeline_check_clock(struct pipeline *p)
 {
         const uint64_t before_ns = clock_mono_ns(), wall_ns = clock_wall_ns(), after_ns = clock_mono_ns();
         const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->clock_offset_ns;
@@ -80,7 +76,7 @@ static void check_clock(struct pipeline *p)
         p->state_since_wall_ns += (uint64_t)step_ns;
         if (p->alerting)
                 alerting_step_clock(p->alerting, step_ns);
-        if (!pipeline_in_run(p))
+        if (!pipeline_in_run(p) && !life_is_lost(p->life))
                 return;
         (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
         (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times follow the new one",
@@ -91,7 +87,7 @@ static void check_clock(struct pipeline *p)
 bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
 {
         watchdog_of(p->name);
-        check_clock(p);
+        pipeline_check_clock(p);
         const uint64_t now_ns = clock_mono_ns();
 
         if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->longest_wait_ns)
@@ -349,7 +345,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 
         if (p->rebuild)
                 return;
-        check_clock(p);
+        pipeline_check_clock(p);
         pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);
         check_agent(p);
