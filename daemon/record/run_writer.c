@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/record/run_writer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "daemon/record/limits.h"
 #include "proto/eventlog/recording/run_dir.h"
 
-#define NAME_TRIES 1000u /* runs of one target that begin within a second */
+#define NAME_STEP_NS UINT64_C(1000000) /* of names */
 
 /* A file of frames; anything after `size` bytes is not a whole frame. */
 struct appended {
@@ -89,7 +90,25 @@ static bool make_directory(const char *path, struct error *error)
         return mkdir(path, 0700) == 0 || errno == EEXIST || error_set(error, "%s: %s", path, strerror(errno));
 }
 
-/* Creates DIRECTORY/TARGET/RUN with the first free name. */
+/*
+ * The time by which the next run in a target's directory is named. Names tell which run is the newest, so it is after
+ * all of them, also where the clock has been set back.
+ */
+static uint64_t next_run_name(const char *path, uint64_t wall_ns)
+{
+        DIR *dir = opendir(path);
+        struct dirent *entry;
+        uint64_t other_ns;
+
+        while (dir && (entry = readdir(dir)))
+                if (run_name_read(entry->d_name, &other_ns) && wall_ns < other_ns + NAME_STEP_NS)
+                        wall_ns = other_ns + NAME_STEP_NS;
+        if (dir)
+                closedir(dir);
+        return wall_ns;
+}
+
+/* Creates DIRECTORY/TARGET/RUN. */
 static bool make_run_directory(struct run_writer *w, struct error *error)
 {
         char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
@@ -99,20 +118,14 @@ static bool make_run_directory(struct run_writer *w, struct error *error)
                 return error_set(error, "the path is too long");
         if (!make_directory(w->directory, error) || !make_directory(path, error))
                 return false;
-        for (unsigned i = 0; i < NAME_TRIES; i++) {
-                const uint64_t wall_ns = w->wall_ns + i * UINT64_C(1000000);
-                run_name_make(name, wall_ns);
-                path[n] = '/';
-                memcpy(path + n + 1, name, strlen(name) + 1);
-                if (mkdir(path, 0700) == 0) {
-                        memcpy(w->path, path, sizeof(path));
-                        w->wall_ns = wall_ns;
-                        return true;
-                }
-                if (errno != EEXIST)
-                        break;
-        }
-        return error_set(error, "%s: %s", path, strerror(errno));
+        w->wall_ns = next_run_name(path, w->wall_ns);
+        run_name_make(name, w->wall_ns);
+        path[n] = '/';
+        memcpy(path + n + 1, name, strlen(name) + 1);
+        if (mkdir(path, 0700) != 0)
+                return error_set(error, "%s: %s", path, strerror(errno));
+        memcpy(w->path, path, sizeof(path));
+        return true;
 }
 
 /* ------------------------------------------------------------- definitions */
