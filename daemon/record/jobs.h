@@ -34,9 +34,10 @@ enum job_kind {
 
 /* Which run, and how it ended. */
 struct recorded_outcome {
-        char target[RUN_TARGET_MAX + 1];
-        uint64_t begin_ns; /* by which it is named */
+        struct shared_run *run; /* held; its name is known when it has been written; NULL: it is of another daemon */
+        uint64_t begin_ns;      /* then, by which it is named */
         struct run_end end;
+        char target[RUN_TARGET_MAX + 1];
 };
 
 struct job {

@@ -277,7 +277,8 @@ static void write_outcome(const struct recorder *r, const struct recorded_outcom
 {
         char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
 
-        run_name_make(name, o->begin_ns);
+        run_name_make(name, o->run ? recorder_run_begin_ns(o->run) : o->begin_ns);
+        recorder_run_release(o->run);
         if (snprintf(path, sizeof(path), "%s/%s/%s", r->directory, o->target, name) >= (int)sizeof(path))
                 return;
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -25,8 +25,8 @@ struct recording {
         struct recorder *recorder;
         char target[RUN_TARGET_MAX + 1];
         struct shared_run *run;         /* NULL: between runs */
-        struct shared_run *ended;       /* between runs: the previous one, for what was lost of it; NULL: unknown */
-        uint64_t begin_ns;              /* by which the recording of the previous run is named; 0: none */
+        struct shared_run *ended;       /* between runs: the previous one; NULL: it is of another daemon */
+        uint64_t begin_ns;              /* by which the recording of that is named; 0: none */
         struct run_end end;             /* of the current run, to be written when that is over; UNKNOWN: nothing is */
         bool losing;                    /* the queue was full */
         bool paused;                    /* as counted by the recorder */
@@ -247,7 +247,7 @@ void recording_tick(struct recording *r)
 void recording_resume(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns)
 {
         recording_end(r, false);
-        const uint64_t begin_ns = r->begin_ns;
+        const uint64_t begin_ns = recording_begin_ns(r);
         const struct recording_counts before = r->before;
         recording_begin(r, log, begin_ns ? begin_ns : wall_ns);
         r->before = before;
@@ -258,7 +258,9 @@ void recording_resume(struct recording *r, const struct hw_eventlog *log, bool s
 
 uint64_t recording_begin_ns(const struct recording *r)
 {
-        return r->run ? recorder_run_begin_ns(r->run) : r->begin_ns;
+        struct shared_run *run = r->run ? r->run : r->ended;
+
+        return run ? recorder_run_begin_ns(run) : r->begin_ns;
 }
 
 const char *recording_target(const struct recording *r)
@@ -294,18 +296,20 @@ static void send_outcome(struct recording *r, const struct run_end *end)
 
         if (!o)
                 return;
-        *o = (struct recorded_outcome){ .begin_ns = r->begin_ns, .end = *end };
+        *o = (struct recorded_outcome){ recorder_run_hold(r->ended), r->begin_ns, *end, "" };
         memcpy(o->target, r->target, sizeof(o->target));
         if (!jobs_add(recorder_jobs(r->recorder),
-                      &(struct job){ .kind = JOB_OUTCOME, .span = { (const uint8_t *)o, sizeof(*o), 0, 0 } }))
+                      &(struct job){ .kind = JOB_OUTCOME, .span = { (const uint8_t *)o, sizeof(*o), 0, 0 } })) {
+                recorder_run_release(o->run);
                 free(o);
+        }
 }
 
 void recording_outcome(struct recording *r, const struct run_end *end)
 {
         if (r->run)
                 r->end = *end;
-        else if (r->begin_ns)
+        else if (recording_begin_ns(r))
                 send_outcome(r, end);
 }
 
@@ -313,7 +317,6 @@ void recording_end(struct recording *r, bool marked)
 {
         if (!r->run)
                 return;
-        r->begin_ns = recorder_run_begin_ns(r->run);
         recorder_run_end(r->recorder, r->run,
                          &(struct job){ .marked = marked, .lost_bytes = r->lost_bytes, .lost_pieces = r->lost_pieces });
         r->ended = r->run;
