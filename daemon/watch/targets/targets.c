@@ -144,6 +144,15 @@ static bool is_run_before(const struct pipeline *p, const char *name)
         return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
 }
 
+/* Of two of a name by N of NAME~N, since a clock that was set may have put their times in disorder. */
+static bool ended_before(const struct pipeline *p, const struct pipeline *other, bool of_a_name)
+{
+        if (!of_a_name)
+                return pipeline_ended_wall_ns(p) < pipeline_ended_wall_ns(other);
+        return strtoul(strrchr(pipeline_name(p), '~') + 1, NULL, 10) >
+               strtoul(strrchr(pipeline_name(other), '~') + 1, NULL, 10);
+}
+
 /* Removes kept targets, those that ended first, down to `most`: all of them, or with `name` the previous runs of it. */
 static void remove_oldest(struct targets *t, const char *name, size_t most)
 {
@@ -155,7 +164,7 @@ static void remove_oldest(struct targets *t, const char *name, size_t most)
                         const struct pipeline *p = t->pipelines[i];
                         if (name ? !is_run_before(p, name) : !pipeline_is_kept(p))
                                 continue;
-                        if (kept++ == 0 || pipeline_ended_wall_ns(p) < pipeline_ended_wall_ns(t->pipelines[oldest]))
+                        if (kept++ == 0 || ended_before(p, t->pipelines[oldest], name != NULL))
                                 oldest = i;
                 }
                 if (kept > most)
