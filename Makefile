@@ -69,7 +69,7 @@ PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
 LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw zlib)
-LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs libprotobuf-c libevent yaml-0.1 libpcre2-8 jansson zlib libzstd)
+LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs libprotobuf-c libevent yaml-0.1 libpcre2-8 jansson zlib libzstd sqlite3)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * front.h - heapwatch is two programs of the same objects. `heapwatch`, the front, is linked without the libraries of
- * networks, pictures, databases and terminals, which cost ten times its own start; `heapwatch-live` has them all. The
+ * networks, pictures and terminals, which cost ten times its own start; `heapwatch-live` has them all. The
  * front runs what reads finished logs; everything else continues, with the same arguments, in heapwatch-live.
  */
 #pragma once

@@ -90,7 +90,7 @@ def test_programs_and_pages(installed):
 
 
 def test_the_front_loads_few_libraries_and_continues_in_the_live_program(installed, tmp_path):
-    """What reads finished logs starts without the libraries of networks, pictures, databases and terminals."""
+    """What reads finished logs starts without the libraries of networks, pictures and terminals."""
     front = installed / "bin" / "heapwatch"
     loaded = subprocess.run(["ldd", front], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert loaded.count(" => ") <= 10, loaded
@@ -106,6 +106,8 @@ def test_the_front_loads_few_libraries_and_continues_in_the_live_program(install
     done = subprocess.run([alone, "report", LOGS / "parallel-ghc9103" / "run.eventlog", "--format", "json", "-o", "-"],
                           stdout=subprocess.PIPE, check=True)
     assert json.loads(done.stdout)["meta"]["logs"]
+    done = subprocess.run([alone, "query", "SELECT program FROM runs", LOGS / "parallel-ghc9103" / "run.eventlog", "-f", "csv"], stdout=subprocess.PIPE, check=True)
+    assert done.stdout == b"program\nparallel\n"
     done = subprocess.run([alone, "status"], stderr=subprocess.PIPE, text=True, env={**env, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 2 and "heapwatch-live" in done.stderr and "install" in done.stderr
 

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "client/cli/front.h"
 #include "client/cli/out_file.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
@@ -18,6 +19,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/nearest.h"
 #include "proto/base/time.h"
+#include "proto/eventlog/recording/stretch.h"
 
 #define DEFAULT_TIMEOUT_NS (60 * NS_PER_S)
 #define EVERY_MIN_NS       (100 * NS_PER_MS)
@@ -476,6 +478,17 @@ static int answer_input(struct request *r, const struct command *c, struct query
         return status >= 0 ? status : command_usage_error(c, "expected a query, as an operand or on standard input");
 }
 
+/* Whether one query of finished logs and archives is printed: the front has all that this needs. */
+static bool is_offline(const struct request *r, const struct query_source *sources, size_t n)
+{
+        bool yes = r->operands.n > n && !r->output.chart;
+
+        for (size_t i = 0; i < n; i++)
+                yes = yes && (sources[i].kind == QUERY_ARCHIVE ||
+                              (sources[i].kind == QUERY_LOG && !stretch_is(sources[i].what)));
+        return yes;
+}
+
 static int run_command(void *filled)
 {
         struct request *r = filled;
@@ -503,6 +516,8 @@ static int run_command(void *filled)
                 status = set_source(r, sources, i, r->operands.items[i + first], c);
         if (status == 0)
                 status = set_format(c, &r->output);
+        if (status == 0 && front_is_this() && !is_offline(r, sources, n))
+                front_continue();
         if (status == 0)
                 status = check_options(r, c, sources, n);
         if (status == 0 && first == 0 && r->tables.n == 0)
@@ -541,6 +556,7 @@ const struct command command_query = {
                         "live.csv",
                         NULL,
                 },
+        .offline = true,
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .timeout_ns = DEFAULT_TIMEOUT_NS },
         .run = run_command,
