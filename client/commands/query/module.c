@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,88 +158,18 @@ static int open_source(struct query_cursor *c)
         return c->scan.world ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* What the daemon remembers of a target, one request for each series or band. */
-struct recalled {
-        struct query_cursor *c;
-        struct hw_requester *requester;
-        struct error error; /* the first */
-        bool failed;
-};
-
-static void receive_history(void *ctx, int status, const Hw__Reply *reply)
-{
-        struct recalled *r = ctx;
-
-        if (status >= 0 && reply->what_case == HW__REPLY__WHAT_HISTORY)
-                query_add_history(&r->c->scan, reply->history);
-        else if (!r->failed && (status < 0 || reply->error))
-                r->failed = !error_set(&r->error, "what the daemon remembers is missing: %s",
-                                       status < 0 ? hw_reply_error(status) : reply->error);
-}
-
-/* With SERIES_NONE a band, or 0: all bands together. */
-static bool request_history(struct recalled *r, const struct world_target *t, Hw__Series series, uint32_t band)
-{
-        const uint64_t now_ms = clock_mono_ms(), until_ms = r->c->scan.until_ms;
-        Hw__HistoryRequest history = HW__HISTORY_REQUEST__INIT;
-        Hw__Request request = HW__REQUEST__INIT;
-
-        history.target = (char *)t->name;
-        history.series = series;
-        history.has_series = series != HW__SERIES__SERIES_NONE;
-        history.band = band;
-        history.has_band = !history.has_series;
-        request.what_case = HW__REQUEST__WHAT_HISTORY;
-        request.history = &history;
-        const int status =
-                hw_requester_send(r->requester, t->daemon, &request, until_ms > now_ms ? (int)(until_ms - now_ms) : 0,
-                                  receive_history, r, NULL);
-        return status == 0 || error_set(&r->error, "the daemon cannot be asked: %s", strerror(-status));
-}
-
-static bool request_target(struct recalled *r, const struct world_target *t, enum query_memory of)
-{
-        bool good = of != QUERY_REMEMBERED_CENSUSES || request_history(r, t, HW__SERIES__SERIES_NONE, 0);
-
-        for (unsigned i = 1; good && of == QUERY_REMEMBERED_SERIES && i < SERIES_COUNT; i++)
-                if (query_is_key(&r->c->scan, hw_series_name((Hw__Series)i)))
-                        good = request_history(r, t, (Hw__Series)i, 0);
-        for (uint32_t id = 1; good && of == QUERY_REMEMBERED_BANDS && id <= t->n_bands && id <= QUERY_BANDS_MAX; id++)
-                if (query_wants_band(&r->c->scan, t, id))
-                        good = request_history(r, t, HW__SERIES__SERIES_NONE, id);
-        return good;
-}
-
-static int recall_source(struct query_cursor *c)
-{
-        const struct query_vtab *v = vtab_of(c);
-        struct recalled r = { .c = c, .requester = feed_requester(c->scan.feed) };
-        struct pollfd readable = { .events = POLLIN };
-        bool good = r.requester || error_set(&r.error, "the daemon cannot be asked: %s", strerror(errno));
-
-        readable.fd = good ? hw_requester_fd(r.requester) : -1;
-        for (size_t i = 0; good && i < world_targets(c->scan.world); i++) {
-                good = request_target(&r, world_target(c->scan.world, i), v->table->remembers);
-                while (good && hw_requester_pump(r.requester) && !is_over(v->query))
-                        (void)poll(&readable, 1, STEP_MS);
-                query_end_history(&c->scan);
-                good = good && !r.failed;
-        }
-        const bool is_stopped = is_over(v->query);
-        hw_requester_destroy(&r.requester);
-        if (is_stopped)
-                return SQLITE_INTERRUPT;
-        return good ? SQLITE_OK : fail_scan(c, v->query->sources[c->source - 1].what, r.error.text);
-}
-
 /* All of the source was read: rows of the state that it ended in. */
 static int finish_source(struct query_cursor *c)
 {
-        const struct query_table *t = vtab_of(c)->table;
+        const struct query_vtab *v = vtab_of(c);
+        const struct query_table *t = v->table;
         int status = SQLITE_OK;
+        struct error error;
 
-        if (t->remembers && feed_is_live(c->scan.feed))
-                status = recall_source(c);
+        if (t->remembers && feed_is_live(c->scan.feed) && !query_add_remembered(&c->scan, t->remembers, &error))
+                status = fail_scan(c, v->query->sources[c->source - 1].what, error.text);
+        if (is_over(v->query))
+                status = SQLITE_INTERRUPT;
         if (t->finish)
                 t->finish(&c->scan);
         end_source(c);

@@ -65,7 +65,6 @@ void query_scan_forget(struct query_scan *s)
 {
         forget_bands(s);
         s->bands_run = 0;
-        s->n_points = 0;
         s->least_note = s->newest_census_ns = 0;
         query_threads_destroy(&s->threads);
 }
@@ -74,7 +73,6 @@ void query_scan_done(struct query_scan *s)
 {
         query_scan_forget(s);
         free(s->bands);
-        free(s->points);
         json_decref(s->graph);
         if (s->types)
                 event_types_done(s->types);
@@ -96,8 +94,7 @@ static bool find_first(struct query_scan *s, uint32_t id)
         return other || idtable_add(&s->bands_by_name, hash, id) == 0;
 }
 
-/* A band with its name. NULL: it is not defined, or out of memory. */
-static struct query_band *find_band(struct query_scan *s, const struct world_target *t, uint32_t id)
+struct query_band *query_find_band(struct query_scan *s, const struct world_target *t, uint32_t id)
 {
         const struct world_band *band = world_band_of(t, id);
         struct band_name name;
@@ -122,7 +119,7 @@ static struct query_band *find_band(struct query_scan *s, const struct world_tar
 
 static const char *find_band_name(struct query_scan *s, const struct world_target *t, uint32_t id)
 {
-        const struct query_band *band = find_band(s, t, id);
+        const struct query_band *band = query_find_band(s, t, id);
 
         return band ? band->name : NULL;
 }
@@ -241,8 +238,7 @@ const char *query_series_unit(Hw__Series series)
         return strcmp(hw_series_unit(series), "ns") ? "B" : "s";
 }
 
-static void add_series_row(struct query_scan *s, const char *target, uint32_t run, Hw__Series series,
-                           const Hw__Point *p)
+void query_add_series_row(struct query_scan *s, const char *target, uint32_t run, Hw__Series series, const Hw__Point *p)
 {
         const char *unit = query_series_unit(series);
         const double scale = *unit == 's' ? 1e-9 : 1;
@@ -276,7 +272,7 @@ static void add_series(struct query_scan *s, const Hw__Update *u)
                                               .last = value };
 
                         if (query_is_in_time(s, p.time_ns))
-                                add_series_row(s, u->target, u->run, samples->series, &p);
+                                query_add_series_row(s, u->target, u->run, samples->series, &p);
                 }
         }
 }
@@ -347,33 +343,6 @@ static void add_censuses(struct query_scan *s, const Hw__Update *u)
         query_rows_add_integer(&s->rows, c->bytes_left_out);
 }
 
-/*
- * The last moment of an interval that a daemon remembers, up to the newest census, which has rows of its own. 0: that
- * is all that is in it, or it is not in time.
- */
-static uint64_t find_end(const struct query_scan *s, const Hw__Point *p)
-{
-        const uint64_t end_ns = p->time_ns + p->width_ns;
-        const bool is_newest = s->newest_census_ns >= p->time_ns && s->newest_census_ns < end_ns;
-        const uint64_t last_ns = (is_newest ? s->newest_census_ns : end_ns) - 1;
-
-        return (!is_newest || p->count > 1) && query_is_in_time(s, last_ns) ? last_ns : 0;
-}
-
-static void add_remembered_census(struct query_scan *s, const struct world_target *t, const Hw__Point *p)
-{
-        const uint64_t end_ns = find_end(s, p);
-
-        if (!end_ns)
-                return;
-        query_begin_row(s, t->name, t->run);
-        query_rows_add_seconds(&s->rows, end_ns);
-        query_rows_add_null(&s->rows);
-        query_rows_add_integer(&s->rows, (uint64_t)p->last);
-        for (unsigned i = 0; i < 3; i++)
-                query_rows_add_null(&s->rows);
-}
-
 static const struct query_column band_columns[] = {
         { "name", QUERY_TEXT, "", "of the band, the same in another run" },
         { "time", QUERY_REAL, "s", "of the census; of an interval that a daemon remembers: its end" },
@@ -408,7 +377,7 @@ static void choose_bands(struct query_scan *s, const Hw__Update *u)
 static void sum_bands(struct query_scan *s, const struct world_target *t, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
-                const struct query_band *band = find_band(s, t, c->band[i]);
+                const struct query_band *band = query_find_band(s, t, c->band[i]);
                 struct query_band *first = band ? &s->bands[band->first - 1] : NULL;
 
                 if (!first)
@@ -425,7 +394,7 @@ static void sum_bands(struct query_scan *s, const struct world_target *t, const 
 static void add_band(struct query_scan *s, const Hw__Update *u, size_t i, const struct world_target *t)
 {
         const Hw__Census *c = u->census;
-        const struct query_band *band = find_band(s, t, c->band[i]);
+        const struct query_band *band = query_find_band(s, t, c->band[i]);
         struct query_band *first = band ? &s->bands[band->first - 1] : NULL;
         struct query_rows *r = &s->rows;
 
@@ -455,73 +424,6 @@ static void add_bands(struct query_scan *s, const Hw__Update *u)
                 sum_bands(s, t, c);
         for (size_t i = 0; t && i < c->n_band && i < c->n_bytes; i++)
                 add_band(s, u, i, t);
-}
-
-bool query_wants_band(struct query_scan *s, const struct world_target *t, uint32_t id)
-{
-        return world_band_of(t, id) && query_is_key(s, find_band_name(s, t, id));
-}
-
-static void add_remembered_band(struct query_scan *s, const struct world_target *t, uint32_t id, const Hw__Point *p)
-{
-        const struct query_band *band = find_band(s, t, id);
-        const uint64_t end_ns = find_end(s, p);
-
-        if (!band || !end_ns)
-                return;
-        if (ARRAY_RESERVE(s->points, s->points_room, s->n_points + 1))
-                s->points[s->n_points++] =
-                        (struct query_point){ band->first, end_ns, (uint64_t)p->last, (uint64_t)p->max, 1 };
-        else
-                s->rows.failed = true;
-}
-
-void query_add_history(struct query_scan *s, const Hw__History *history)
-{
-        const struct world_target *t = world_find(s->world, history->target);
-
-        for (size_t i = 0; t && history->run == t->run && i < history->n_points; i++) {
-                const Hw__Point *p = history->points[i];
-
-                if (history->has_band && history->band)
-                        add_remembered_band(s, t, history->band, p);
-                else if (history->has_band)
-                        add_remembered_census(s, t, p);
-                else if (query_is_in_time(s, p->has_last_time_ns ? p->last_time_ns : p->time_ns))
-                        add_series_row(s, history->target, history->run, history->series, p);
-        }
-}
-
-static int compare_points(const void *a, const void *b)
-{
-        const struct query_point *x = a, *y = b;
-
-        if (x->time_ns != y->time_ns)
-                return x->time_ns < y->time_ns ? -1 : 1;
-        return x->first < y->first ? -1 : x->first > y->first;
-}
-
-/* Those of one name in one interval are one row, the maximum of which is not known where they are several. */
-void query_end_history(struct query_scan *s)
-{
-        struct query_point *p = s->points;
-
-        ARRAY_SORT(p, s->n_points, compare_points);
-        for (size_t i = 0, next; i < s->n_points; i = next) {
-                for (next = i + 1; next < s->n_points && compare_points(&p[i], &p[next]) == 0; next++) {
-                        p[i].bytes += p[next].bytes;
-                        p[i].n++;
-                }
-                query_begin_row(s, s->bands_target, s->bands_run);
-                query_rows_add_text(&s->rows, s->bands[p[i].first - 1].name);
-                query_rows_add_seconds(&s->rows, p[i].time_ns);
-                query_rows_add_null(&s->rows);
-                query_rows_add_integer(&s->rows, p[i].first);
-                query_rows_add_integer(&s->rows, p[i].bytes);
-                query_rows_add_null(&s->rows);
-                query_rows_add_optional(&s->rows, p[i].n == 1, p[i].max);
-        }
-        s->n_points = 0;
 }
 
 static const struct query_column band_name_columns[] = {

@@ -86,12 +86,6 @@ struct query_band {
         uint64_t census, bytes, closures; /* of the first: what all of them have in that census */
 };
 
-/* A band, the first of its name, in an interval that a daemon remembers. */
-struct query_point {
-        uint32_t first;
-        uint64_t time_ns, bytes, max, n; /* the interval's end; n: how many bands were added up */
-};
-
 struct query_threads;
 
 struct query_scan {
@@ -105,8 +99,6 @@ struct query_scan {
         struct query_band *bands;      /* by id - 1; of the run `bands_run` of `bands_target` */
         size_t n_bands, bands_room;
         struct idtable bands_by_name;
-        struct query_point *points; /* that a daemon remembers of bands; n_points of them */
-        size_t n_points, points_room;
         uint64_t newest_census_ns;
         uint64_t least_note; /* of a live target: the number of the oldest note that its daemon has kept; 0: none */
         uint32_t bands_run;
@@ -161,12 +153,14 @@ const struct query_column *query_column_at(const struct query_table *t, unsigned
 /* A row of `facts`, where there is a fact of that name. */
 void query_add_fact(struct query_scan *s, const char *target, uint32_t run, const char *name, double value);
 
-/* Rows of what a daemon remembers of a series, a band, or all bands together; those of a target's bands at the end. */
-void query_add_history(struct query_scan *s, const Hw__History *history);
-void query_end_history(struct query_scan *s);
+void query_add_series_row(struct query_scan *s, const char *target, uint32_t run, Hw__Series series,
+                          const Hw__Point *p);
 
-#define QUERY_BANDS_MAX 1000u /* of which a daemon keeps a history: the first ones of a run */
-bool query_wants_band(struct query_scan *s, const struct world_target *t, uint32_t id);
+/* A band with its name. NULL: it is not defined, or out of memory. */
+struct query_band *query_find_band(struct query_scan *s, const struct world_target *t, uint32_t id);
+
+/* remembered.c: rows of what the daemon remembers of all targets of the scan. False with a sentence. */
+bool query_add_remembered(struct query_scan *s, enum query_memory what, struct error *error);
 
 /* table_events.c: the tables of `heapwatch query` that are made of single events of a log. */
 
