@@ -170,8 +170,10 @@ static int finish_source(struct query_cursor *c)
                 status = fail_scan(c, v->query->sources[c->source - 1].what, error.text);
         if (is_over(v->query))
                 status = SQLITE_INTERRUPT;
-        if (t->finish)
-                t->finish(&c->scan);
+        for (size_t i = 0; t->finish && i < world_targets(c->scan.world); i++)
+                t->finish(&c->scan, world_target(c->scan.world, i));
+        if (t->event_ids)
+                query_finish_threads(&c->scan);
         end_source(c);
         return status == SQLITE_OK && c->scan.rows.failed ? SQLITE_NOMEM : status;
 }

@@ -124,10 +124,6 @@ static const char *find_band_name(struct query_scan *s, const struct world_targe
         return band ? band->name : NULL;
 }
 
-#define FOR_EACH_TARGET(s, t)                                                                                          \
-        for (size_t at_##t = 0; at_##t < world_targets((s)->world); at_##t++)                                          \
-                for (const struct world_target *t = world_target((s)->world, at_##t); t; t = NULL)
-
 /* ---------------------------------------------------------------------- runs */
 
 static const struct query_column run_columns[] = {
@@ -145,36 +141,31 @@ static const struct query_column run_columns[] = {
         { "labels", QUERY_TEXT, "", "NAME=VALUE, with a space between" },
 };
 
-static void finish_runs(struct query_scan *s)
+static void finish_runs(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                const Hw__Run none = HW__RUN__INIT,
-                              *run = t->target && t->target->run_info ? t->target->run_info : &none;
-                const Hw__Target no = HW__TARGET__INIT, *state = t->target ? t->target : &no;
-                struct query_rows *r = &s->rows;
-                char started[64], labels[LABELS_SIZE];
+        const Hw__Run none = HW__RUN__INIT, *run = t->target && t->target->run_info ? t->target->run_info : &none;
+        const Hw__Target no = HW__TARGET__INIT, *state = t->target ? t->target : &no;
+        struct query_rows *r = &s->rows;
+        char started[64], labels[LABELS_SIZE];
 
-                if (!query_is_key(s, run->program))
-                        continue;
-                query_begin_row(s, t->name, t->run);
-                query_rows_add_text(r, run->program);
-                query_rows_add_text(r, run->ghc_version);
-                query_rows_add_optional(r, run->has_pid, run->pid);
-                add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
-                query_rows_add_text(r, state->detail);
-                query_rows_add_text(
-                        r, run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
-                query_rows_add_seconds(r, t->event_time_ns);
-                add_enum(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
-                query_rows_add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
-                query_rows_add_optional(r, state->has_exit_status, state->exit_status);
-                query_rows_add_optional(r, state->has_exit_signal, state->exit_signal);
-                query_rows_add_text(r, labels_join((const char *const *)state->labels, state->n_labels, labels, NULL) &&
-                                                       labels[0]
-                                               ? labels
-                                               : NULL);
-        }
+        if (!query_is_key(s, run->program))
+                return;
+        query_begin_row(s, t->name, t->run);
+        query_rows_add_text(r, run->program);
+        query_rows_add_text(r, run->ghc_version);
+        query_rows_add_optional(r, run->has_pid, run->pid);
+        add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
+        query_rows_add_text(r, state->detail);
+        query_rows_add_text(r,
+                            run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
+        query_rows_add_seconds(r, t->event_time_ns);
+        add_enum(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
+        query_rows_add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
+        query_rows_add_optional(r, state->has_exit_status, state->exit_status);
+        query_rows_add_optional(r, state->has_exit_signal, state->exit_signal);
+        query_rows_add_text(
+                r, labels_join((const char *const *)state->labels, state->n_labels, labels, NULL) && labels[0] ? labels
+                                                                                                               : NULL);
 }
 
 /* --------------------------------------------------------------------- facts */
@@ -210,13 +201,10 @@ void query_add_fact(struct query_scan *s, const char *target, uint32_t run, cons
                         add_fact(s, target, run, id, value);
 }
 
-static void finish_facts(struct query_scan *s)
+static void finish_facts(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                for (enum fact id = FACT_NONE + 1; id < FACTS; id++)
-                        add_fact(s, t->name, t->run, id, facts_get(t, id));
-        }
+        for (enum fact id = FACT_NONE + 1; id < FACTS; id++)
+                add_fact(s, t->name, t->run, id, facts_get(t, id));
 }
 
 /* -------------------------------------------------------------------- series */
@@ -440,33 +428,30 @@ static const struct query_column band_name_columns[] = {
         { "holds", QUERY_TEXT, "", "what most of it is, in the newest census" },
 };
 
-static void finish_band_names(struct query_scan *s)
+static void finish_band_names(struct query_scan *s, const struct world_target *t)
 {
         struct query_rows *r = &s->rows;
 
-        FOR_EACH_TARGET(s, t)
-        {
-                for (uint32_t id = 1; id <= t->n_bands; id++) {
-                        const struct world_band *b = world_band_of(t, id);
-                        const char *name = b ? find_band_name(s, t, id) : NULL;
+        for (uint32_t id = 1; id <= t->n_bands; id++) {
+                const struct world_band *b = world_band_of(t, id);
+                const char *name = b ? find_band_name(s, t, id) : NULL;
 
-                        if (!b || !query_is_key(s, name))
-                                continue;
-                        const Hw__InfoTable *info = b->def->info_table;
-                        const Hw__CostCentre *centre = b->def->n_stack ? b->def->stack[0] : NULL;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(r, name);
-                        query_rows_add_integer(r, id);
-                        query_rows_add_text(r, b->def->label);
-                        query_rows_add_text(r, info ? info->module : centre ? centre->module : NULL);
-                        query_rows_add_text(r, info ? info->label : centre ? centre->label : NULL);
-                        query_rows_add_text(r, info ? info->type : NULL);
-                        query_rows_add_text(r, info ? info->closure_type : NULL);
-                        query_rows_add_text(r, band_source(b->def));
-                        add_optional_seconds(r, b->def->has_first_seen_ns, b->def->first_seen_ns);
-                        query_rows_add_integer(r, b->max_bytes);
-                        query_rows_add_text(r, b->contents ? b->contents->name : NULL);
-                }
+                if (!b || !query_is_key(s, name))
+                        continue;
+                const Hw__InfoTable *info = b->def->info_table;
+                const Hw__CostCentre *centre = b->def->n_stack ? b->def->stack[0] : NULL;
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_text(r, name);
+                query_rows_add_integer(r, id);
+                query_rows_add_text(r, b->def->label);
+                query_rows_add_text(r, info ? info->module : centre ? centre->module : NULL);
+                query_rows_add_text(r, info ? info->label : centre ? centre->label : NULL);
+                query_rows_add_text(r, info ? info->type : NULL);
+                query_rows_add_text(r, info ? info->closure_type : NULL);
+                query_rows_add_text(r, band_source(b->def));
+                add_optional_seconds(r, b->def->has_first_seen_ns, b->def->first_seen_ns);
+                query_rows_add_integer(r, b->max_bytes);
+                query_rows_add_text(r, b->contents ? b->contents->name : NULL);
         }
 }
 
@@ -504,11 +489,11 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
 }
 
 /* A live target's daemon keeps the newest. */
-static void finish_notes(struct query_scan *s)
+static void finish_notes(struct query_scan *s, const struct world_target *t)
 {
         if (feed_is_live(s->feed) && s->least_note > 1)
                 (void)fprintf(stderr, "heapwatch: %s: the first %" PRIu64 " notes are missing; recording:%s has all\n",
-                              world_target(s->world, 0)->name, s->least_note - 1, world_target(s->world, 0)->name);
+                              t->name, s->least_note - 1, t->name);
 }
 
 /* ----------------------------------------------------------------- scheduler */
@@ -518,17 +503,14 @@ static const struct query_column stop_columns[] = {
         { "stops", QUERY_INTEGER, "", "how often, since the run began" },
 };
 
-static void finish_thread_states(struct query_scan *s)
+static void finish_thread_states(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                for (size_t i = 0; t->sched && i < t->sched->n_stops; i++) {
-                        if (!query_is_key(s, t->sched->stops[i]->reason))
-                                continue;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(&s->rows, t->sched->stops[i]->reason);
-                        query_rows_add_integer(&s->rows, t->sched->stops[i]->count);
-                }
+        for (size_t i = 0; t->sched && i < t->sched->n_stops; i++) {
+                if (!query_is_key(s, t->sched->stops[i]->reason))
+                        continue;
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_text(&s->rows, t->sched->stops[i]->reason);
+                query_rows_add_integer(&s->rows, t->sched->stops[i]->count);
         }
 }
 
@@ -539,19 +521,16 @@ static const struct query_column capability_columns[] = {
         { "runs", QUERY_INTEGER, "", "times that a thread was run" },
 };
 
-static void finish_capabilities(struct query_scan *s)
+static void finish_capabilities(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++) {
-                        const Hw__Capability *c = t->sched->capabilities[i];
+        for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++) {
+                const Hw__Capability *c = t->sched->capabilities[i];
 
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_integer(&s->rows, c->number);
-                        add_optional_seconds(&s->rows, c->has_run_ns, c->run_ns);
-                        add_optional_seconds(&s->rows, c->has_gc_ns, c->gc_ns);
-                        query_rows_add_integer(&s->rows, c->runs);
-                }
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_integer(&s->rows, c->number);
+                add_optional_seconds(&s->rows, c->has_run_ns, c->run_ns);
+                add_optional_seconds(&s->rows, c->has_gc_ns, c->gc_ns);
+                query_rows_add_integer(&s->rows, c->runs);
         }
 }
 
@@ -645,35 +624,32 @@ static size_t merge_stacks(const struct world_target *t, struct alike *ret)
         return n;
 }
 
-static void finish_stacks(struct query_scan *s)
+static void finish_stacks(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                struct alike *stacks = calloc(t->n_stacks + 1, sizeof(*stacks));
-                const size_t n = stacks ? merge_stacks(t, stacks) : SIZE_MAX;
+        struct alike *stacks = calloc(t->n_stacks + 1, sizeof(*stacks));
+        const size_t n = stacks ? merge_stacks(t, stacks) : SIZE_MAX;
 
-                s->rows.failed = s->rows.failed || n == SIZE_MAX;
-                for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
-                        const Hw__Stack *stack = stacks[i].stack;
-                        struct band_name name;
+        s->rows.failed = s->rows.failed || n == SIZE_MAX;
+        for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
+                const Hw__Stack *stack = stacks[i].stack;
+                struct band_name name;
 
-                        centre_name(&name, stack->n_centres ? stack->centres[0] : NULL);
-                        if (!query_is_key(s, name.text))
-                                continue;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(&s->rows, name.text);
-                        query_rows_add_integer(&s->rows, stack->id);
-                        query_rows_add_integer(&s->rows, stack->n_centres);
-                        add_path(&s->rows, stack, false);
-                        if (stack->n_centres > 0)
-                                add_path(&s->rows, stack, true);
-                        else
-                                query_rows_add_null(&s->rows);
-                        query_rows_add_integer(&s->rows, stacks[i].ticks);
-                        query_rows_add_optional(&s->rows, stack->has_thread, stack->thread);
-                }
-                free(stacks);
+                centre_name(&name, stack->n_centres ? stack->centres[0] : NULL);
+                if (!query_is_key(s, name.text))
+                        continue;
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_text(&s->rows, name.text);
+                query_rows_add_integer(&s->rows, stack->id);
+                query_rows_add_integer(&s->rows, stack->n_centres);
+                add_path(&s->rows, stack, false);
+                if (stack->n_centres > 0)
+                        add_path(&s->rows, stack, true);
+                else
+                        query_rows_add_null(&s->rows);
+                query_rows_add_integer(&s->rows, stacks[i].ticks);
+                query_rows_add_optional(&s->rows, stack->has_thread, stack->thread);
         }
+        free(stacks);
 }
 
 static const struct query_column centre_columns[] = {
@@ -766,29 +742,26 @@ static void add_centre(struct query_scan *s, const struct world_target *t, const
         query_rows_add_optional(r, t->n_bands > 0 && !is_main, c->bytes_inherited);
 }
 
-static void finish_centres(struct query_scan *s)
+static void finish_centres(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                const Hw__Run *run = t->target ? t->target->run_info : NULL;
-                const bool of_stacks = run && run->breakdown == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
-                struct centres c = { .n = 0 };
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const bool of_stacks = run && run->breakdown == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
+        struct centres c = { .n = 0 };
 
-                for (uint32_t i = 0; i < t->n_stacks; i++)
-                        if (t->stacks[i])
-                                add_stack(&c, t->stacks[i]->centres, t->stacks[i]->n_centres, t->stacks[i]->ticks, 0);
-                for (uint32_t id = 1; id <= t->n_bands; id++) {
-                        const struct world_band *b = world_band_of(t, id);
+        for (uint32_t i = 0; i < t->n_stacks; i++)
+                if (t->stacks[i])
+                        add_stack(&c, t->stacks[i]->centres, t->stacks[i]->n_centres, t->stacks[i]->ticks, 0);
+        for (uint32_t id = 1; id <= t->n_bands; id++) {
+                const struct world_band *b = world_band_of(t, id);
 
-                        if (b && of_stacks)
-                                add_stack(&c, b->def->stack, b->def->n_stack, 0, b->bytes);
-                }
-                for (size_t i = 0; i < c.n; i++)
-                        add_centre(s, t, &c.items[i]);
-                s->rows.failed = s->rows.failed || c.failed;
-                free(c.items);
-                idtable_done(&c.by_id);
+                if (b && of_stacks)
+                        add_stack(&c, b->def->stack, b->def->n_stack, 0, b->bytes);
         }
+        for (size_t i = 0; i < c.n; i++)
+                add_centre(s, t, &c.items[i]);
+        s->rows.failed = s->rows.failed || c.failed;
+        free(c.items);
+        idtable_done(&c.by_id);
 }
 
 static const struct query_column ticky_columns[] = {
@@ -801,24 +774,21 @@ static const struct query_column ticky_columns[] = {
         { "allocated_of", QUERY_INTEGER, "B", "of it" },
 };
 
-static void finish_ticky(struct query_scan *s)
+static void finish_ticky(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                for (uint32_t i = 0; i < t->n_ticky; i++) {
-                        const Hw__TickyCounter *c = t->ticky[i];
+        for (uint32_t i = 0; i < t->n_ticky; i++) {
+                const Hw__TickyCounter *c = t->ticky[i];
 
-                        if (!query_is_key(s, c->name))
-                                continue;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(&s->rows, c->name);
-                        query_rows_add_integer(&s->rows, c->id);
-                        query_rows_add_optional(&s->rows, c->has_arity, c->arity);
-                        query_rows_add_text(&s->rows, c->argument_kinds);
-                        query_rows_add_integer(&s->rows, c->entries);
-                        query_rows_add_integer(&s->rows, c->allocs);
-                        query_rows_add_integer(&s->rows, c->allocd);
-                }
+                if (!query_is_key(s, c->name))
+                        continue;
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_text(&s->rows, c->name);
+                query_rows_add_integer(&s->rows, c->id);
+                query_rows_add_optional(&s->rows, c->has_arity, c->arity);
+                query_rows_add_text(&s->rows, c->argument_kinds);
+                query_rows_add_integer(&s->rows, c->entries);
+                query_rows_add_integer(&s->rows, c->allocs);
+                query_rows_add_integer(&s->rows, c->allocd);
         }
 }
 
@@ -836,28 +806,25 @@ static const struct query_column alert_columns[] = {
         { "sentence", QUERY_TEXT, "", "the evidence in words" },
 };
 
-static void finish_alerts(struct query_scan *s)
+static void finish_alerts(struct query_scan *s, const struct world_target *t)
 {
         struct query_rows *r = &s->rows;
 
-        FOR_EACH_TARGET(s, t)
-        {
-                for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
-                        const Hw__Alert *a = t->alerts->alerts[i];
+        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
+                const Hw__Alert *a = t->alerts->alerts[i];
 
-                        if (!query_is_key(s, a->rule))
-                                continue;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(r, a->rule);
-                        query_rows_add_text(r, a->severity);
-                        add_enum(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
-                        query_rows_add_text(r, a->band_label);
-                        query_rows_add_real(r, a->has_value ? a->value : NAN);
-                        add_optional_seconds(r, a->has_since_ns, a->since_ns);
-                        add_optional_seconds(r, a->has_fired_ns, a->fired_ns);
-                        add_optional_seconds(r, a->has_resolved_ns, a->resolved_ns);
-                        query_rows_add_text(r, a->sentence);
-                }
+                if (!query_is_key(s, a->rule))
+                        continue;
+                query_begin_row(s, t->name, t->run);
+                query_rows_add_text(r, a->rule);
+                query_rows_add_text(r, a->severity);
+                add_enum(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
+                query_rows_add_text(r, a->band_label);
+                query_rows_add_real(r, a->has_value ? a->value : NAN);
+                add_optional_seconds(r, a->has_since_ns, a->since_ns);
+                add_optional_seconds(r, a->has_fired_ns, a->fired_ns);
+                add_optional_seconds(r, a->has_resolved_ns, a->resolved_ns);
+                query_rows_add_text(r, a->sentence);
         }
 }
 
@@ -896,16 +863,13 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
         add_enum(r, &hw__word__descriptor, true, trend->has_word ? (int)trend->word : (int)trend->verdict);
 }
 
-static void finish_standing(struct query_scan *s)
+static void finish_standing(struct query_scan *s, const struct world_target *t)
 {
-        FOR_EACH_TARGET(s, t)
-        {
-                for (unsigned series = 0; series < SERIES_COUNT; series++)
-                        add_standing(s, t, hw_series_name((Hw__Series)series), false, t->trends[series]);
-                for (uint32_t id = 1; id <= t->n_bands; id++)
-                        if (world_band_of(t, id))
-                                add_standing(s, t, find_band_name(s, t, id), true, world_band_of(t, id)->trend);
-        }
+        for (unsigned series = 0; series < SERIES_COUNT; series++)
+                add_standing(s, t, hw_series_name((Hw__Series)series), false, t->trends[series]);
+        for (uint32_t id = 1; id <= t->n_bands; id++)
+                if (world_band_of(t, id))
+                        add_standing(s, t, find_band_name(s, t, id), true, world_band_of(t, id)->trend);
 }
 
 /* ---------------------------------------------------------------- the tables */
@@ -948,7 +912,7 @@ const struct query_table query_tables[] = {
         { "events", "every event of a finished log as decoded", query_event_columns, QUERY_EVENT_COLUMNS, 1, 0,
           query_add_events, .event_ids = query_event_ids, .of_logs = true },
         { "threads", "Haskell threads of a finished log, by its events", query_thread_columns, QUERY_THREAD_COLUMNS,
-          NONE, NONE, query_add_threads, query_finish_threads, .event_ids = query_thread_ids, .of_logs = true },
+          NONE, NONE, query_add_threads, .event_ids = query_thread_ids, .of_logs = true },
         { "heap", "types of a heap graph, FILE.heapgraph", COLUMNS(query_heap_columns), NONE, 0,
           .add_graph = query_add_heap },
         { "retainers", "of a heap graph: what holds a type, root by root", COLUMNS(query_retainer_columns), NONE, 0,

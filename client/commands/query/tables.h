@@ -128,9 +128,9 @@ struct query_table {
         const char *name, *help;
         const struct query_column *columns; /* after the first three; n_columns of them */
         unsigned n_columns;
-        int time, key;                                          /* which of them, or -1 */
-        void (*add)(struct query_scan *s, const Hw__Update *u); /* after the world took it; NULL */
-        void (*finish)(struct query_scan *s);                   /* NULL */
+        int time, key;                                                      /* which of them, or -1 */
+        void (*add)(struct query_scan *s, const Hw__Update *u);             /* after the world took it; NULL */
+        void (*finish)(struct query_scan *s, const struct world_target *t); /* at the end, for each target; NULL */
         bool (*event_ids)(const struct query_scan *s,
                           bool *ret); /* of single events of finished logs: which; or NULL */
         bool of_logs;                 /* a daemon keeps none of it: of finished logs and recordings alone */
