@@ -2,11 +2,14 @@
 #include "client/commands/query/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/text_out.h"
+#include "proto/wire/message.h"
 
 #define REPLACED 3u /* bytes of U+FFFD, for each bad one */
 
@@ -48,6 +51,43 @@ void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value)
                 query_rows_add_integer(r, value);
         else
                 query_rows_add_null(r);
+}
+
+static uint64_t get_number(ProtobufCType type, const void *at)
+{
+        return type == PROTOBUF_C_TYPE_BOOL                                      ? *(const protobuf_c_boolean *)at != 0
+               : type == PROTOBUF_C_TYPE_UINT32 || type == PROTOBUF_C_TYPE_INT32 ? *(const uint32_t *)at
+                                                                                 : *(const uint64_t *)at;
+}
+
+static void add_field(struct query_rows *r, const ProtobufCFieldDescriptor *f, const char *message)
+{
+        const void *at = message + f->offset;
+        const bool is_text = f->type == PROTOBUF_C_TYPE_STRING;
+        char text[ENUM_TEXT_MAX];
+
+        if (!is_text && !*(const protobuf_c_boolean *)(message + f->quantifier_offset))
+                query_rows_add_null(r);
+        else if (is_text)
+                query_rows_add_text(r, *(char *const *)at);
+        else if (f->type == PROTOBUF_C_TYPE_ENUM)
+                query_rows_add_text(r, enum_text(text, f->descriptor, *(const int *)at));
+        else if (f->type == PROTOBUF_C_TYPE_DOUBLE)
+                query_rows_add_real(r, *(const double *)at);
+        else if (text_has_suffix(f->name, "_ns"))
+                query_rows_add_seconds(r, get_number(f->type, at));
+        else
+                query_rows_add_integer(r, get_number(f->type, at));
+}
+
+void query_rows_add_fields(struct query_rows *r, const ProtobufCMessage *m, const char *names)
+{
+        char name[64];
+
+        for (size_t n; (n = strcspn(names, " ")) > 0; names += n + (names[n] == ' ')) {
+                (void)snprintf(name, sizeof(name), "%.*s", (int)n, names);
+                add_field(r, protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name), (const char *)m);
+        }
 }
 
 bool query_rows_next_is_used(const struct query_rows *r)

@@ -41,18 +41,6 @@ bool query_is_key(const struct query_scan *s, const char *name)
         return !s->bounds.key || (name && !strcmp(s->bounds.key, name));
 }
 
-static void add_optional_seconds(struct query_rows *r, bool has, uint64_t ns)
-{
-        query_rows_add_real(r, has ? (double)ns / 1e9 : NAN);
-}
-
-static void add_enum(struct query_rows *r, const ProtobufCEnumDescriptor *of, bool has, int value)
-{
-        char text[ENUM_TEXT_MAX];
-
-        query_rows_add_text(r, has ? enum_text(text, of, value) : NULL);
-}
-
 static void forget_bands(struct query_scan *s)
 {
         for (size_t i = 0; i < s->n_bands; i++)
@@ -151,18 +139,13 @@ static void finish_runs(struct query_scan *s, const struct world_target *t)
         if (!query_is_key(s, run->program))
                 return;
         query_begin_row(s, t->name, t->run);
-        query_rows_add_text(r, run->program);
-        query_rows_add_text(r, run->ghc_version);
-        query_rows_add_optional(r, run->has_pid, run->pid);
-        add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
-        query_rows_add_text(r, state->detail);
+        query_rows_add_fields(r, &run->base, "program ghc_version pid");
+        query_rows_add_fields(r, &state->base, "state detail");
         query_rows_add_text(r,
                             run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
         query_rows_add_seconds(r, t->event_time_ns);
-        add_enum(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
-        query_rows_add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
-        query_rows_add_optional(r, state->has_exit_status, state->exit_status);
-        query_rows_add_optional(r, state->has_exit_signal, state->exit_signal);
+        query_rows_add_fields(r, &run->base, "breakdown max_heap_bytes");
+        query_rows_add_fields(r, &state->base, "exit_status exit_signal");
         query_rows_add_text(
                 r, labels_join((const char *const *)state->labels, state->n_labels, labels, NULL) && labels[0] ? labels
                                                                                                                : NULL);
@@ -290,17 +273,13 @@ static void add_collections(struct query_scan *s, const Hw__Update *u)
                 if (!query_is_in_time(s, c->end_time_ns))
                         continue;
                 query_begin_row(s, u->target, u->run);
-                query_rows_add_seconds(r, c->end_time_ns);
-                add_optional_seconds(r, c->has_pause_ns || c->has_watch_pause_ns,
-                                     c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns);
+                query_rows_add_fields(r, &c->base, "end_time_ns");
+                query_rows_add_fields(r, &c->base, c->has_watch_pause_ns ? "watch_pause_ns" : "pause_ns");
                 query_rows_add_text(r, c->has_watch_pause_ns ? "heapwatch" : "program");
-                query_rows_add_optional(r, c->has_generation, c->generation);
+                query_rows_add_fields(r, &c->base, "generation");
                 query_rows_add_integer(r, c->has_major && c->major);
-                query_rows_add_optional(r, c->has_copied_bytes, c->copied_bytes);
-                query_rows_add_optional(r, c->has_slop_bytes, c->slop_bytes);
-                query_rows_add_optional(r, c->has_fragmentation_bytes, c->fragmentation_bytes);
-                query_rows_add_optional(r, c->has_parallel_threads, c->parallel_threads);
-                query_rows_add_optional(r, c->has_capability, c->capability);
+                query_rows_add_fields(r, &c->base,
+                                      "copied_bytes slop_bytes fragmentation_bytes parallel_threads capability");
         }
 }
 
@@ -449,7 +428,7 @@ static void finish_band_names(struct query_scan *s, const struct world_target *t
                 query_rows_add_text(r, info ? info->type : NULL);
                 query_rows_add_text(r, info ? info->closure_type : NULL);
                 query_rows_add_text(r, band_source(b->def));
-                add_optional_seconds(r, b->def->has_first_seen_ns, b->def->first_seen_ns);
+                query_rows_add_fields(r, &b->def->base, "first_seen_ns");
                 query_rows_add_integer(r, b->max_bytes);
                 query_rows_add_text(r, b->contents ? b->contents->name : NULL);
         }
@@ -478,13 +457,7 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
                 if (!query_is_in_time(s, n->time_ns) || !query_is_key(s, n->text))
                         continue;
                 query_begin_row(s, u->target, u->run);
-                query_rows_add_text(r, n->text);
-                query_rows_add_seconds(r, n->time_ns);
-                add_enum(r, &hw__note__what__descriptor, n->has_what, (int)n->what);
-                query_rows_add_integer(r, n->number);
-                query_rows_add_optional(r, n->has_capability, n->capability);
-                query_rows_add_optional(r, n->has_thread, n->thread);
-                query_rows_add_optional(r, n->has_size_bytes, n->size_bytes);
+                query_rows_add_fields(r, &n->base, "text time_ns what number capability thread size_bytes");
         }
 }
 
@@ -509,8 +482,7 @@ static void finish_thread_states(struct query_scan *s, const struct world_target
                 if (!query_is_key(s, t->sched->stops[i]->reason))
                         continue;
                 query_begin_row(s, t->name, t->run);
-                query_rows_add_text(&s->rows, t->sched->stops[i]->reason);
-                query_rows_add_integer(&s->rows, t->sched->stops[i]->count);
+                query_rows_add_fields(&s->rows, &t->sched->stops[i]->base, "reason count");
         }
 }
 
@@ -524,13 +496,8 @@ static const struct query_column capability_columns[] = {
 static void finish_capabilities(struct query_scan *s, const struct world_target *t)
 {
         for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++) {
-                const Hw__Capability *c = t->sched->capabilities[i];
-
                 query_begin_row(s, t->name, t->run);
-                query_rows_add_integer(&s->rows, c->number);
-                add_optional_seconds(&s->rows, c->has_run_ns, c->run_ns);
-                add_optional_seconds(&s->rows, c->has_gc_ns, c->gc_ns);
-                query_rows_add_integer(&s->rows, c->runs);
+                query_rows_add_fields(&s->rows, &t->sched->capabilities[i]->base, "number run_ns gc_ns runs");
         }
 }
 
@@ -782,13 +749,7 @@ static void finish_ticky(struct query_scan *s, const struct world_target *t)
                 if (!query_is_key(s, c->name))
                         continue;
                 query_begin_row(s, t->name, t->run);
-                query_rows_add_text(&s->rows, c->name);
-                query_rows_add_integer(&s->rows, c->id);
-                query_rows_add_optional(&s->rows, c->has_arity, c->arity);
-                query_rows_add_text(&s->rows, c->argument_kinds);
-                query_rows_add_integer(&s->rows, c->entries);
-                query_rows_add_integer(&s->rows, c->allocs);
-                query_rows_add_integer(&s->rows, c->allocd);
+                query_rows_add_fields(&s->rows, &c->base, "name id arity argument_kinds entries allocs allocd");
         }
 }
 
@@ -808,23 +769,14 @@ static const struct query_column alert_columns[] = {
 
 static void finish_alerts(struct query_scan *s, const struct world_target *t)
 {
-        struct query_rows *r = &s->rows;
-
         for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
                 const Hw__Alert *a = t->alerts->alerts[i];
 
                 if (!query_is_key(s, a->rule))
                         continue;
                 query_begin_row(s, t->name, t->run);
-                query_rows_add_text(r, a->rule);
-                query_rows_add_text(r, a->severity);
-                add_enum(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
-                query_rows_add_text(r, a->band_label);
-                query_rows_add_real(r, a->has_value ? a->value : NAN);
-                add_optional_seconds(r, a->has_since_ns, a->since_ns);
-                add_optional_seconds(r, a->has_fired_ns, a->fired_ns);
-                add_optional_seconds(r, a->has_resolved_ns, a->resolved_ns);
-                query_rows_add_text(r, a->sentence);
+                query_rows_add_fields(&s->rows, &a->base,
+                                      "rule severity state band_label value since_ns fired_ns resolved_ns sentence");
         }
 }
 
@@ -852,15 +804,9 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
         query_begin_row(s, t->name, t->run);
         query_rows_add_text(r, of);
         query_rows_add_integer(r, is_band);
-        add_enum(r, &hw__verdict__descriptor, true, (int)trend->verdict);
-        query_rows_add_real(r, trend->has_slope ? trend->slope : NAN);
-        query_rows_add_real(r, trend->has_slope_low ? trend->slope_low : NAN);
-        query_rows_add_real(r, trend->has_slope_high ? trend->slope_high : NAN);
-        add_optional_seconds(r, trend->has_onset_ns, trend->onset_ns);
-        add_optional_seconds(r, trend->has_as_of_ns, trend->as_of_ns);
-        query_rows_add_real(r, trend->has_gained_bytes ? trend->gained_bytes : NAN);
-        query_rows_add_text(r, trend->sentence);
-        add_enum(r, &hw__word__descriptor, true, trend->has_word ? (int)trend->word : (int)trend->verdict);
+        query_rows_add_fields(r, &trend->base,
+                              "verdict slope slope_low slope_high onset_ns as_of_ns gained_bytes sentence");
+        query_rows_add_fields(r, &trend->base, trend->has_word ? "word" : "verdict");
 }
 
 static void finish_standing(struct query_scan *s, const struct world_target *t)

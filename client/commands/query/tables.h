@@ -48,6 +48,12 @@ void query_rows_add_integer(struct query_rows *r, uint64_t value); /* beyond 2^6
 void query_rows_add_real(struct query_rows *r, double value);
 void query_rows_add_text(struct query_rows *r, const char *text); /* copied, as valid UTF-8 */
 
+/*
+ * Fields of a message by their names, with a space between: those that it does not have as NULL, enumerators by name,
+ * what is called ..._ns as seconds.
+ */
+void query_rows_add_fields(struct query_rows *r, const ProtobufCMessage *m, const char *names);
+
 /* NULL where it is not there. */
 void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value);
 
