@@ -143,68 +143,32 @@ static int compare_values(const void *a, const void *b)
         return (x->value > y->value) - (x->value < y->value);
 }
 
-static void add_sample(sqlite3_context *to, double time, double value)
+static void add_sample(sqlite3_context *to, double time, sqlite3_value *value, double quantile)
 {
         struct samples *s = sqlite3_aggregate_context(to, sizeof(*s));
 
-        if (!s || s->failed)
+        if (!s || s->failed || sqlite3_value_type(value) == SQLITE_NULL)
                 return;
         s->failed = s->n * sizeof(*s->items) >= SAMPLES_BYTES || !ARRAY_RESERVE(s->items, s->room, s->n + 1);
+        s->quantile = quantile;
         if (!s->failed)
-                s->items[s->n++] = (struct sample){ time, value };
+                s->items[s->n++] = (struct sample){ time, sqlite3_value_double(value) };
 }
 
 static void step_samples(sqlite3_context *to, int n, sqlite3_value **values)
 {
         (void)n;
-        if (sqlite3_value_type(values[0]) != SQLITE_NULL && sqlite3_value_type(values[1]) != SQLITE_NULL)
-                add_sample(to, sqlite3_value_double(values[0]), sqlite3_value_double(values[1]));
+        if (sqlite3_value_type(values[0]) != SQLITE_NULL)
+                add_sample(to, sqlite3_value_double(values[0]), values[1], 0);
 }
 
 static void step_quantile(sqlite3_context *to, int n, sqlite3_value **values)
 {
-        struct samples *s;
-
         (void)n;
-        if (sqlite3_value_type(values[0]) == SQLITE_NULL)
-                return;
-        add_sample(to, 0, sqlite3_value_double(values[0]));
-        s = sqlite3_aggregate_context(to, sizeof(*s));
-        if (s)
-                s->quantile = sqlite3_value_double(values[1]);
+        add_sample(to, 0, values[0], sqlite3_value_double(values[1]));
 }
 
-/* The samples, sorted by time. NULL: there are none, or an error was reported. */
-static struct samples *get_samples(sqlite3_context *to)
-{
-        struct samples *s = sqlite3_aggregate_context(to, 0);
-
-        if (s && s->failed)
-                sqlite3_result_error(to, "too many samples for one group: use fewer, by bucket() or a bound on time",
-                                     -1);
-        if (!s || s->failed || s->n == 0)
-                return NULL;
-        ARRAY_SORT(s->items, s->n, compare_times);
-        return s;
-}
-
-static void free_samples(sqlite3_context *to)
-{
-        struct samples *s = sqlite3_aggregate_context(to, 0);
-
-        if (s)
-                free(s->items);
-}
-
-static void finish_rate(sqlite3_context *to)
-{
-        const struct samples *s = get_samples(to);
-
-        if (s && s->items[s->n - 1].time > s->items[0].time)
-                sqlite3_result_double(to, (s->items[s->n - 1].value - s->items[0].value) /
-                                                  (s->items[s->n - 1].time - s->items[0].time));
-        free_samples(to);
-}
+typedef void compute_samples(sqlite3_context *to, struct samples *s);
 
 /* The least value of each of n equal steps of the time of the samples; NaN: none was in it. Returns a step's width. */
 static double find_floors(const struct samples *s, unsigned n, double *ret)
@@ -220,130 +184,145 @@ static double find_floors(const struct samples *s, unsigned n, double *ret)
         return width;
 }
 
-/* `side`: how many standard errors away. */
-static void finish_slope_at(sqlite3_context *to, double side)
+static void compute_rate(sqlite3_context *to, struct samples *s)
 {
-        const struct samples *s = get_samples(to);
-        double floors[THEIL_SEN_MAX], width = s ? find_floors(s, THEIL_SEN_MAX, floors) : 0;
+        const struct sample *first = &s->items[0], *last = &s->items[s->n - 1];
+
+        if (last->time > first->time)
+                sqlite3_result_double(to, (last->value - first->value) / (last->time - first->time));
+}
+
+/* `side`: how many standard errors away. */
+static void compute_slope_at(sqlite3_context *to, const struct samples *s, double side)
+{
+        double floors[THEIL_SEN_MAX];
+        const double width = find_floors(s, THEIL_SEN_MAX, floors);
         struct theil_sen fit;
 
         if (width > 0 && theil_sen_fit(floors, THEIL_SEN_MAX, &fit))
                 sqlite3_result_double(to, (fit.slope + side * fit.se) / width);
-        free_samples(to);
 }
 
-static void finish_slope(sqlite3_context *to)
+static void compute_slope(sqlite3_context *to, struct samples *s)
 {
-        finish_slope_at(to, 0);
+        compute_slope_at(to, s, 0);
 }
 
-static void finish_slope_low(sqlite3_context *to)
+static void compute_slope_low(sqlite3_context *to, struct samples *s)
 {
-        finish_slope_at(to, -WINDOW_INTERVAL_SE);
+        compute_slope_at(to, s, -WINDOW_INTERVAL_SE);
 }
 
-static void finish_slope_high(sqlite3_context *to)
+static void compute_slope_high(sqlite3_context *to, struct samples *s)
 {
-        finish_slope_at(to, WINDOW_INTERVAL_SE);
+        compute_slope_at(to, s, WINDOW_INTERVAL_SE);
 }
 
-static void finish_onset(sqlite3_context *to)
+static void compute_onset(sqlite3_context *to, struct samples *s)
 {
-        const struct samples *s = get_samples(to);
-        const double span_s = s ? s->items[s->n - 1].time - s->items[0].time : 0;
+        const double span_s = s->items[s->n - 1].time - s->items[0].time;
         const uint64_t step_ns = (uint64_t)(span_s * 1e9 / ONSET_STEPS);
+        struct trend *t = step_ns > 0 && s->items[0].time >= 0 ? malloc(sizeof(*t)) : NULL;
         struct trend_result result;
 
-        if (step_ns > 0 && s->items[0].time >= 0) {
-                const struct trend_config config = trend_config_scaled(step_ns);
-                struct trend *t = malloc(sizeof(*t));
-
-                if (!t) {
-                        sqlite3_result_error_nomem(to);
-                } else {
-                        trend_init(t, &config);
-                        for (size_t i = 0; i < s->n; i++) {
-                                const uint64_t ns = (uint64_t)(s->items[i].time * 1e9);
-                                trend_close(t, ns);
-                                (void)trend_push(t, ns, s->items[i].value);
-                        }
-                        trend_close(t, (uint64_t)(s->items[s->n - 1].time * 1e9) + step_ns);
-                        trend_result(t, &result);
-                        if (result.onset_ns != UINT64_MAX)
-                                sqlite3_result_double(to, (double)result.onset_ns / 1e9);
-                        trend_done(t);
-                        free(t);
-                }
+        if (!t)
+                return;
+        const struct trend_config config = trend_config_scaled(step_ns);
+        trend_init(t, &config);
+        for (size_t i = 0; i < s->n; i++) {
+                const uint64_t ns = (uint64_t)(s->items[i].time * 1e9);
+                trend_close(t, ns);
+                (void)trend_push(t, ns, s->items[i].value);
         }
-        free_samples(to);
+        trend_close(t, (uint64_t)(s->items[s->n - 1].time * 1e9) + step_ns);
+        trend_result(t, &result);
+        if (result.onset_ns != UINT64_MAX)
+                sqlite3_result_double(to, (double)result.onset_ns / 1e9);
+        trend_done(t);
+        free(t);
 }
 
 /* By the definition of numpy's default: linear between the two nearest. */
-static void finish_quantile(sqlite3_context *to)
+static void compute_quantile(sqlite3_context *to, struct samples *s)
 {
-        struct samples *s = get_samples(to);
-
-        if (s && s->quantile >= 0 && s->quantile <= 1) {
-                ARRAY_SORT(s->items, s->n, compare_values);
-                const double place = s->quantile * (double)(s->n - 1);
-                const size_t below = (size_t)place, above = below + 1 < s->n ? below + 1 : below;
-                const double part = place - (double)below;
-                sqlite3_result_double(to, s->items[below].value * (1 - part) + s->items[above].value * part);
-        } else if (s) {
+        if (!(s->quantile >= 0 && s->quantile <= 1)) {
                 sqlite3_result_error(to, "quantile(value, q): expected q from 0 to 1", -1);
+                return;
         }
-        free_samples(to);
+        ARRAY_SORT(s->items, s->n, compare_values);
+        const double place = s->quantile * (double)(s->n - 1);
+        const size_t below = (size_t)place, above = below + 1 < s->n ? below + 1 : below;
+        const double part = place - (double)below;
+        sqlite3_result_double(to, s->items[below].value * (1 - part) + s->items[above].value * part);
 }
 
-static void finish_sparkline(sqlite3_context *to)
+static void compute_sparkline(sqlite3_context *to, struct samples *s)
 {
         static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-        const struct samples *s = get_samples(to);
         double floors[SPARKS], low = INFINITY, high = -INFINITY;
         char text[SPARKS * 3 + 1]; /* each block is three bytes */
 
-        if (s && find_floors(s, SPARKS, floors) > 0) {
-                for (unsigned i = 0; i < SPARKS; i++) {
-                        low = fmin(low, floors[i]);
-                        high = fmax(high, floors[i]);
-                }
-                for (unsigned i = 1; i < SPARKS; i++) /* nothing new: as it was */
-                        floors[i] = isnan(floors[i]) ? floors[i - 1] : floors[i];
-                for (unsigned i = 0; i < SPARKS; i++) {
-                        const double share = high > low ? (floors[i] - low) / (high - low) : 0.5;
-                        memcpy(text + 3 * i, blocks[(unsigned)(share * 7.0 + 0.5)], sizeof("▁"));
-                }
-                sqlite3_result_text(to, text, -1, SQLITE_TRANSIENT);
+        if (!(find_floors(s, SPARKS, floors) > 0))
+                return;
+        for (unsigned i = 0; i < SPARKS; i++) {
+                low = fmin(low, floors[i]);
+                high = fmax(high, floors[i]);
         }
-        free_samples(to);
+        for (unsigned i = 0; i < SPARKS; i++) {
+                if (isnan(floors[i])) /* nothing new: as it was */
+                        floors[i] = floors[i - 1];
+                const double share = high > low ? (floors[i] - low) / (high - low) : 0.5;
+                memcpy(text + 3 * i, blocks[(unsigned)(share * 7.0 + 0.5)], sizeof("▁"));
+        }
+        sqlite3_result_text(to, text, -1, SQLITE_TRANSIENT);
+}
+
+/* Computes the result of an aggregate from its samples, sorted by time; of none it is NULL. */
+static void finish_samples(sqlite3_context *to)
+{
+        compute_samples *const *compute = sqlite3_user_data(to);
+        struct samples *s = sqlite3_aggregate_context(to, 0);
+
+        if (!s)
+                return;
+        if (s->failed) {
+                sqlite3_result_error(to, "too many samples for one group: use fewer, by bucket() or a bound on time",
+                                     -1);
+        } else if (s->n > 0) {
+                ARRAY_SORT(s->items, s->n, compare_times);
+                (*compute)(to, s);
+        }
+        free(s->items);
 }
 
 bool query_add_functions(sqlite3 *db)
 {
-        static const struct {
+        static const struct function {
                 const char *name;
                 int n;
                 void (*call)(sqlite3_context *, int, sqlite3_value **);
-                void (*step)(sqlite3_context *, int, sqlite3_value **);
-                void (*finish)(sqlite3_context *);
+                compute_samples *compute; /* of an aggregate */
         } functions[] = {
-                { "bucket", 2, call_bucket, NULL, NULL },
-                { "bytes", 1, call_bytes, NULL, NULL },
-                { "duration", 1, call_duration, NULL, NULL },
-                { "regexp", 2, call_regexp, NULL, NULL },
-                { "rate", 2, NULL, step_samples, finish_rate },
-                { "slope", 2, NULL, step_samples, finish_slope },
-                { "slope_low", 2, NULL, step_samples, finish_slope_low },
-                { "slope_high", 2, NULL, step_samples, finish_slope_high },
-                { "onset", 2, NULL, step_samples, finish_onset },
-                { "quantile", 2, NULL, step_quantile, finish_quantile },
-                { "sparkline", 2, NULL, step_samples, finish_sparkline },
+                { "bucket", 2, call_bucket, NULL },
+                { "bytes", 1, call_bytes, NULL },
+                { "duration", 1, call_duration, NULL },
+                { "regexp", 2, call_regexp, NULL },
+                { "rate", 2, step_samples, compute_rate },
+                { "slope", 2, step_samples, compute_slope },
+                { "slope_low", 2, step_samples, compute_slope_low },
+                { "slope_high", 2, step_samples, compute_slope_high },
+                { "onset", 2, step_samples, compute_onset },
+                { "quantile", 2, step_quantile, compute_quantile },
+                { "sparkline", 2, step_samples, compute_sparkline },
         };
         int status = SQLITE_OK;
 
-        for (size_t i = 0; status == SQLITE_OK && i < ARRAY_SIZE(functions); i++)
-                status = sqlite3_create_function_v2(db, functions[i].name, functions[i].n,
-                                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
-                                                    functions[i].call, functions[i].step, functions[i].finish, NULL);
+        for (size_t i = 0; status == SQLITE_OK && i < ARRAY_SIZE(functions); i++) {
+                const struct function *f = &functions[i];
+                status = sqlite3_create_function_v2(
+                        db, f->name, f->n, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, (void *)&f->compute,
+                        f->compute ? NULL : f->call, f->compute ? f->call : NULL, f->compute ? finish_samples : NULL,
+                        NULL);
+        }
         return status == SQLITE_OK;
 }
