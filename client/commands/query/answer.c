@@ -219,30 +219,18 @@ static int begin_database(sqlite3 **ret, const char *path, struct error *error)
         return SQLITE_MISMATCH;
 }
 
-/* Ends what begin_database began; `status`: of what was stored. */
-static int end_database(sqlite3 *db, int status, struct error *error)
+static int store_query(const struct command *c, struct query *q, sqlite3 *to, const char *table, const char *sql,
+                       struct error *error, int *ret_exit)
 {
-        if (status == SQLITE_DONE && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-                (void)error_set(error, "cannot write: %s", sqlite3_errmsg(db));
-                status = SQLITE_MISMATCH;
-        }
-        (void)sqlite3_close(db);
-        return status;
-}
-
-static int store_table(const struct command *c, struct query *q, sqlite3 *to, const char *table, struct error *error,
-                       int *ret_exit)
-{
-        char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
-        sqlite3_stmt *statement = sql ? prepare_statement(c, q, sql, ret_exit) : NULL;
+        sqlite3_stmt *statement = prepare_statement(c, q, sql, ret_exit);
         const int status = statement ? copy_rows(to, statement, table, error) : SQLITE_ERROR;
 
         (void)sqlite3_finalize(statement);
-        sqlite3_free(sql);
         return status;
 }
 
-int query_store(const struct command *c, struct query *q, const char *const *tables, size_t n, const char *file)
+int query_store(const struct command *c, struct query *q, const char *sql, const char *const *tables, size_t n,
+                const char *file)
 {
         struct error error = { .text = "" };
         struct out_file out;
@@ -252,9 +240,19 @@ int query_store(const struct command *c, struct query *q, const char *const *tab
         if (failed || !out.temporary)
                 return command_error(c, "%s: %s", file, failed ? strerror(-failed) : "a database is written to a file");
         int status = begin_database(&db, out.temporary, &error);
-        for (size_t i = 0; i < n && (status == SQLITE_OK || status == SQLITE_DONE); i++)
-                status = store_table(c, q, db, tables[i], &error, &exit_status);
-        status = end_database(db, status, &error);
+        if (status == SQLITE_OK && sql)
+                status = store_query(c, q, db, STORED_NAME, sql, &error, &exit_status);
+        for (size_t i = 0; i < n && (status == SQLITE_OK || status == SQLITE_DONE); i++) {
+                char *whole = sqlite3_mprintf("SELECT * FROM \"%w\"", tables[i]);
+
+                status = whole ? store_query(c, q, db, tables[i], whole, &error, &exit_status) : SQLITE_NOMEM;
+                sqlite3_free(whole);
+        }
+        if (status == SQLITE_DONE && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+                (void)error_set(&error, "cannot write: %s", sqlite3_errmsg(db));
+                status = SQLITE_MISMATCH;
+        }
+        (void)sqlite3_close(db);
         failed = out_file_close(&out, status == SQLITE_DONE ? 0 : -ECANCELED);
         if (exit_status)
                 return exit_status;
@@ -272,26 +270,10 @@ static unsigned terminal_columns(const struct query_output *o)
         return !o->file && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static int store_result(sqlite3_stmt *statement, const char *path, struct error *error)
-{
-        sqlite3 *db = NULL;
-        int status = begin_database(&db, path, error);
-
-        if (status == SQLITE_OK)
-                status = copy_rows(db, statement, STORED_NAME, error);
-        return end_database(db, status, error);
-}
-
 /* SQLITE_DONE, or as query_chart_draw. */
 static int write_rows(const struct query_output *o, struct out_file *out, sqlite3_stmt *statement, const char *sql,
                       struct error *error)
 {
-        if (query_is_database(o->file) && !out->temporary) {
-                (void)error_set(error, "%s: a database is written to a file", o->file);
-                return SQLITE_MISMATCH;
-        }
-        if (query_is_database(o->file))
-                return store_result(statement, out->temporary, error);
         if (o->chart && o->file && has_suffix(o->file, ".svg"))
                 return query_chart_write_svg(out->to, statement, o->chart, sql, error);
         if (o->chart)

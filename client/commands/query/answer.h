@@ -74,5 +74,6 @@ bool query_may_replace(const char *file);
 /* The exit status; what is wrong is reported in the command's name. */
 int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output);
 
-/* Stores whole tables or views in a database, each under its name. The exit status. */
-int query_store(const struct command *c, struct query *q, const char *const *tables, size_t n, const char *file);
+/* Stores the result of a query (NULL: none), and tables or views under their names, in a database. The exit status. */
+int query_store(const struct command *c, struct query *q, const char *sql, const char *const *tables, size_t n,
+                const char *file);

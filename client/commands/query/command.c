@@ -210,8 +210,8 @@ static int answer_once(const struct request *r, const struct command *c, const c
 
         if (!query_open(&q, &error))
                 status = command_error(c, "%s", error.text);
-        else if (r->tables.n > 0)
-                status = query_store(c, &q, r->tables.items, r->tables.n, r->output.file);
+        else if (query_is_database(r->output.file))
+                status = query_store(c, &q, sql, r->tables.items, r->tables.n, r->output.file);
         else
                 status = query_answer(c, &q, sql, &r->output);
         query_close(&q);
