@@ -94,34 +94,28 @@ static bool compares_rowids(sqlite3 *db, const char *sql)
         return found;
 }
 
-/* NULL: reported, and *ret_status is set. */
-static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q, const char *sql, int *ret_status)
+/* NULL: reported, and *ret_status is set. With `ret_rest` there may be none (-1), or more. */
+static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q, const char *sql, const char **ret_rest,
+                                       int *ret_status)
 {
         sqlite3_stmt *statement = NULL, *more = NULL;
         const char *rest = NULL;
         struct error error;
 
-        *ret_status = EXIT_USAGE;
         q->unbounded = compares_rowids(q->db, sql);
-        if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK) {
+        if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK)
                 *ret_status = report_mistake(c, q, sql);
-                return NULL;
-        }
-        if (!statement) {
-                *ret_status = command_usage_error(c, "expected a query, such as 'SELECT * FROM facts'");
-                return NULL;
-        }
-        if (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) == SQLITE_OK && !more) {
-                if (query_check_sources(q, &error)) {
-                        *ret_status = EXIT_OK;
-                        return statement;
-                }
-                *ret_status = command_error(c, "%s", error.text);
-                (void)sqlite3_finalize(statement);
-                return NULL;
-        }
-        *ret_status = command_usage_error(c, "expected one query; there is more after its ';'");
+        else if (!statement)
+                *ret_status = ret_rest ? -1 : command_usage_error(c, "expected a query, such as 'SELECT * FROM facts'");
+        else if (!ret_rest && (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) != SQLITE_OK || more))
+                *ret_status = command_usage_error(c, "expected one query; there is more after its ';'");
+        else
+                *ret_status = query_check_sources(q, &error) ? EXIT_OK : command_error(c, "%s", error.text);
         (void)sqlite3_finalize(more);
+        if (ret_rest)
+                *ret_rest = statement && *rest ? rest : NULL;
+        if (*ret_status == EXIT_OK)
+                return statement;
         (void)sqlite3_finalize(statement);
         return NULL;
 }
@@ -222,7 +216,7 @@ static int begin_database(sqlite3 **ret, const char *path, struct error *error)
 static int store_query(const struct command *c, struct query *q, sqlite3 *to, const char *table, const char *sql,
                        struct error *error, int *ret_exit)
 {
-        sqlite3_stmt *statement = prepare_statement(c, q, sql, ret_exit);
+        sqlite3_stmt *statement = prepare_statement(c, q, sql, NULL, ret_exit);
         const int status = statement ? copy_rows(to, statement, table, error) : SQLITE_ERROR;
 
         (void)sqlite3_finalize(statement);
@@ -281,12 +275,13 @@ static int write_rows(const struct query_output *o, struct out_file *out, sqlite
         return query_print(out->to, statement, o->format, o->units, terminal_columns(o));
 }
 
-int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output)
+int query_answer(const struct command *c, struct query *q, const char *sql, const char **ret_rest,
+                 const struct query_output *output)
 {
         struct error error = { .text = "" };
         struct out_file out;
         int exit_status;
-        sqlite3_stmt *statement = prepare_statement(c, q, sql, &exit_status);
+        sqlite3_stmt *statement = prepare_statement(c, q, sql, ret_rest, &exit_status);
 
         if (!statement)
                 return exit_status;

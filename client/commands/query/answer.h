@@ -71,8 +71,12 @@ bool query_is_database(const char *file);
 /* Whether there is no file of that name, an empty one, or a database that a query wrote. */
 bool query_may_replace(const char *file);
 
-/* The exit status; what is wrong is reported in the command's name. */
-int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output);
+/*
+ * The exit status; what is wrong is reported in the command's name. With `ret_rest` the text may have more behind its
+ * first query, which is there then (NULL: nothing), or no query: -1.
+ */
+int query_answer(const struct command *c, struct query *q, const char *sql, const char **ret_rest,
+                 const struct query_output *output);
 
 /* Stores the result of a query (NULL: none), and tables or views under their names, in a database. The exit status. */
 int query_store(const struct command *c, struct query *q, const char *sql, const char *const *tables, size_t n,

@@ -198,8 +198,8 @@ static int set_source(const struct request *r, struct query_source *sources, siz
 
 /* -------------------------------------------------------------------------- query */
 
-static int answer_once(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
-                       size_t n)
+static int answer_once(const struct request *r, const struct command *c, const char *sql, const char **ret_rest,
+                       struct query_source *sources, size_t n)
 {
         struct query q = { .sources = sources,
                            .n = n,
@@ -213,7 +213,7 @@ static int answer_once(const struct request *r, const struct command *c, const c
         else if (query_is_database(r->output.file))
                 status = query_store(c, &q, sql, r->tables.items, r->tables.n, r->output.file);
         else
-                status = query_answer(c, &q, sql, &r->output);
+                status = query_answer(c, &q, sql, ret_rest, &r->output);
         query_close(&q);
         return status;
 }
@@ -228,7 +228,7 @@ static int answer_again(const struct request *r, const struct command *c, const 
         while (status == EXIT_OK && !signals_stop()) {
                 if (is_screen)
                         (void)fputs("\033[H\033[2J", stdout);
-                status = answer_once(r, c, sql, sources, n);
+                status = answer_once(r, c, sql, NULL, sources, n);
                 if (fflush(stdout) != 0 || ferror(stdout))
                         break;
                 if (status == EXIT_OK && !signals_stop())
@@ -243,7 +243,7 @@ static int query_sources(const struct request *r, const struct command *c, const
         int status;
 
         signals_catch();
-        status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, sources, n);
+        status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, NULL, sources, n);
         signals_die();
         return status;
 }
@@ -325,11 +325,11 @@ struct typed {
         size_t n;
 };
 
-static int answer_typed(void *ctx, const char *sql)
+static int answer_typed(void *ctx, const char *sql, const char **ret_rest)
 {
         struct typed *t = ctx;
 
-        return answer_once(t->r, &command_query, sql, t->sources, t->n);
+        return answer_once(t->r, &command_query, sql, ret_rest, t->sources, t->n);
 }
 
 static const char *const typed_commands[] = { "tables", "schema", "examples", "format", "chart",

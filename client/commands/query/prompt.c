@@ -23,9 +23,8 @@
 #include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 
-#define HISTORY_LINES  1000
-#define QUERY_MAX      ((size_t)1 << 20)
-#define SEMICOLONS_MAX 1000u /* that are tried as the end of a query, which may have them in texts */
+#define HISTORY_LINES 1000
+#define QUERY_MAX     ((size_t)1 << 20)
 
 /* ------------------------------------------------------------------ completion */
 
@@ -206,21 +205,9 @@ static char *read_piped(void)
 
 /* --------------------------------------------------------------------- queries */
 
-/* Whether there is no query in it, but blanks and comments. */
 static bool is_blank(const char *text)
 {
-        for (;;) {
-                const char *end = NULL;
-
-                text += strspn(text, " \t\r\n;");
-                if (!strncmp(text, "--", 2))
-                        end = text + strcspn(text, "\n");
-                else if (!strncmp(text, "/*", 2) && (end = strstr(text + 2, "*/")))
-                        end += 2;
-                if (!end)
-                        return *text == '\0';
-                text = end;
-        }
+        return text[strspn(text, " \t\r\n;")] == '\0';
 }
 
 /* What has been read of a query. */
@@ -259,50 +246,20 @@ static void remember_query(const char *text)
         free(line);
 }
 
-/* Cuts a text behind its first query. What is behind it; NULL: nothing. */
-static char *split_query(char *text, char *ret_cut)
-{
-        unsigned tried = 0;
-
-        for (char *end = strchr(text, ';'); end && end[1] && tried++ < SEMICOLONS_MAX; end = strchr(end + 1, ';')) {
-                *ret_cut = end[1];
-                end[1] = '\0';
-                if (sqlite3_complete(text))
-                        return end + 1;
-                end[1] = *ret_cut;
-        }
-        return NULL;
-}
-
-/* Each query of the text, in a pipe up to the first mistake. The worst exit status. */
-static int answer_each(const struct prompt *p, char *text, bool is_terminal)
-{
-        int worst = EXIT_OK;
-
-        while (text && (is_terminal || worst == EXIT_OK)) {
-                char cut = '\0', *rest = split_query(text, &cut);
-                const int status = is_blank(text) ? EXIT_OK : p->answer(p->ctx, text);
-
-                worst = status > worst ? status : worst;
-                if (rest)
-                        *rest = cut;
-                text = rest;
-        }
-        return worst;
-}
-
-/* Answers what has been read. The exit status; -1: it was blank. */
+/* Answers what has been read, each query of it up to the first mistake. The exit status; -1: there was none. */
 static int answer_begun(const struct prompt *p, struct begun *b, bool is_terminal)
 {
-        if (b->n == 0 || is_blank(b->text)) {
-                drop_begun(b);
-                return -1;
-        }
-        while (isspace((unsigned char)b->text[b->n - 1]))
+        int status = -1;
+
+        while (b->n > 0 && isspace((unsigned char)b->text[b->n - 1]))
                 b->text[--b->n] = '\0';
-        if (is_terminal)
+        if (is_terminal && b->n > 0)
                 remember_query(b->text);
-        const int status = answer_each(p, b->text, is_terminal);
+        for (const char *rest = b->text; rest && status <= EXIT_OK;) {
+                const int answered = p->answer(p->ctx, rest, &rest);
+
+                status = answered > status ? answered : status;
+        }
         if (is_terminal && signals_stop())
                 (void)putchar('\n'); /* behind the terminal's ^C */
         (void)fflush(stdout);
@@ -327,7 +284,9 @@ static bool process_line(const struct prompt *p, struct begun *b, const char *li
                 *ret_status = command_error(p->reporter, "a query is longer than 1 MiB, or there is no memory for it");
                 return is_terminal;
         }
-        if (is_blank(b->text) || sqlite3_complete(b->text))
+        if (is_blank(b->text))
+                drop_begun(b);
+        else if (sqlite3_complete(b->text))
                 status = answer_begun(p, b, is_terminal);
         if (status >= 0)
                 *ret_status = status;

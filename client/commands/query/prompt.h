@@ -15,7 +15,8 @@ struct command;
 struct prompt {
         const struct command *reporter; /* in whose name mistakes are reported */
         void *ctx;
-        int (*answer)(void *ctx, const char *sql);   /* the exit status; what is wrong it has reported */
+        /* Answers the first query of the text: the exit status, or -1: none is in it. What is behind it, or NULL. */
+        int (*answer)(void *ctx, const char *sql, const char **ret_rest);
         int (*command)(void *ctx, const char *line); /* ".help"; likewise, or PROMPT_QUIT */
         const char *greeting;                        /* in a terminal, before the first line */
         /*
@@ -27,7 +28,7 @@ struct prompt {
 };
 
 /*
- * Reads standard input to its end. In a terminal a mistake ends nothing, and SIGINT only the line or the query; a pipe
+ * Reads standard input to its end. In a terminal a mistake ends its line, and SIGINT the line or the query; a pipe
  * ends with its first mistake. The exit status; -1: there was no query.
  */
 int prompt_run(const struct prompt *p);
