@@ -398,7 +398,8 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
         struct query_vtab *v = vtab_of(c);
         int status = SQLITE_OK;
 
-        if (v->scans++ > 0 && !v->is_cached && !v->too_large && !v->table->needs_key)
+        v->scans += !v->query->is_checking;
+        if (v->scans > 1 && !v->is_cached && !v->too_large && !v->table->needs_key)
                 status = cache_table(c);
         begin_scan(c);
         c->scan.rows.used = (uint32_t)number;
@@ -646,23 +647,15 @@ static int check_clock(void *ctx)
         return is_over(ctx);
 }
 
-/* A statement reads a table: of one source, or of all of them, of which it may leave out some. */
-static void mark_read(struct query *q, const char *schema, const char *table)
-{
-        for (size_t i = 0; i < q->n; i++)
-                q->sources[i].is_read |= !strcmp(schema, q->sources[i].name);
-        for (unsigned i = 0; q->n == 1 && i < n_query_tables; i++)
-                q->sources[0].is_read |= !strcmp(table, query_tables[i].name);
-}
-
 static int authorize_action(void *ctx, int action, const char *first, const char *second, const char *schema,
                             const char *trigger)
 {
+        (void)ctx;
+        (void)first;
+        (void)schema;
         (void)trigger;
         switch (action) {
         case SQLITE_READ:
-                mark_read(ctx, schema ? schema : "", first);
-                return SQLITE_OK;
         case SQLITE_SELECT:
         case SQLITE_RECURSIVE:
                 return SQLITE_OK;
@@ -707,49 +700,28 @@ void query_close(struct query *q)
 
 /* --------------------------------------------------------------------- sources */
 
-/* As far as its run begins, or its first mistake. */
-static bool check_log(struct query *q, const struct query_source *s, struct error *error)
-{
-        const struct update_wish wish = { .unjudged = true };
-        enum feed_event event = FEED_NOTHING;
-        const Hw__Update *update;
-        struct stat st;
-
-        if (stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-                return true; /* what is read of a pipe is gone */
-        struct feed *feed = feed_files_wanted(&s->what, 1, NULL, &wish, error);
-        while (feed && (event == FEED_NOTHING || (event == FEED_UPDATE && !update->run)) && !is_over(q))
-                event = feed_next(feed, STEP_MS, &update);
-        const bool good = feed && (event != FEED_FAILED || error_set(error, "%s", feed_error(feed)));
-        feed_close(&feed);
-        return good;
-}
-
-/* The daemon has it, or there is such an archive. */
-static bool check_runs(struct query *q, const struct query_source *s, struct error *error)
-{
-        char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".runs LIMIT 1", s->name);
-        const bool good = sql && sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK;
-
-        sqlite3_free(sql);
-        return good || error_set(error, "%s", sqlite3_errmsg(q->db));
-}
-
+/* Of a log as far as its run begins, or its first mistake; what is read of a pipe is gone. */
 bool query_check_sources(struct query *q, struct error *error)
 {
         bool good = true;
 
-        for (size_t i = 0; good && i < q->n; i++) {
+        q->is_checking = true;
+        for (size_t i = 0; good && q->n > 1 && i < q->n; i++) {
                 const struct query_source *s = &q->sources[i];
+                const bool is_log = s->kind == QUERY_LOG;
+                struct stat st;
 
-                if (s->is_read)
+                if (is_log && stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
                         continue;
-                if (s->kind == QUERY_LOG)
-                        good = check_log(q, s, error);
-                else if (s->kind == QUERY_GRAPH)
+                if (s->kind == QUERY_GRAPH) {
                         good = access(s->what, R_OK) == 0 || error_set(error, "%s: %s", s->what, strerror(errno));
-                else
-                        good = check_runs(q, s, error);
+                        continue;
+                }
+                char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".%s LIMIT 1", s->name, is_log ? "events" : "runs");
+                good = (sql && sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK) ||
+                       error_set(error, "%s", sqlite3_errmsg(q->db));
+                sqlite3_free(sql);
         }
+        q->is_checking = false;
         return good;
 }
