@@ -130,17 +130,6 @@ static void print_examples(bool typed, size_t n_sources)
 
 /* ------------------------------------------------------------------------ sources */
 
-/* "runs/old-1.eventlog" is old_1. */
-static void name_source(struct query_source *s, const char *what)
-{
-        const char *slash = strrchr(what, '/'), *from = slash && slash[1] ? slash + 1 : what;
-        size_t n = 0;
-
-        for (; from[n] && from[n] != '.' && n < sizeof(s->name) - 4; n++)
-                s->name[n] = isalnum((unsigned char)from[n]) ? from[n] : '_';
-        s->name[n] = '\0';
-}
-
 static bool is_name_taken(const struct query_source *sources, size_t n, const char *name)
 {
         for (size_t i = 0; i < n; i++)
@@ -159,39 +148,51 @@ static const char *find_given_name(const char *operand)
         return n > 0 && operand[n] == '=' ? operand + n : NULL;
 }
 
+/* A name that is given, or of the file: "runs/old-1.eventlog" is old_1, or where another one has that old_1_2. */
+static int name_source(struct query_source *sources, size_t i, const char *given, int n, const struct command *c)
+{
+        struct query_source *s = &sources[i];
+        const char *slash = strrchr(s->what, '/'), *from = slash && slash[1] ? slash + 1 : s->what;
+        const size_t room = sizeof(s->name) - sizeof("_10");
+        size_t size = 0;
+
+        if (given && n >= (int)sizeof(s->name))
+                return command_usage_error(c, "'%.*s' cannot name a source: it is longer than %zu bytes", n, given,
+                                           sizeof(s->name) - 1);
+        if (given) {
+                (void)snprintf(s->name, sizeof(s->name), "%.*s", n, given);
+                if (!is_name_taken(sources, i, s->name))
+                        return 0;
+                return command_usage_error(c, "'%s' cannot name a source: %s", s->name,
+                                           is_name_taken(sources, 0, s->name) ? "it is a schema of SQLite's own"
+                                                                              : "another one has it");
+        }
+        for (; from[size] && from[size] != '.' && size < room; size++)
+                s->name[size] = isalnum((unsigned char)from[size]) ? from[size] : '_';
+        for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
+                (void)snprintf(s->name + size, sizeof(s->name) - size, "_%u", k);
+        return 0;
+}
+
 static int set_source(const struct request *r, struct query_source *sources, size_t i, const char *operand,
                       const struct command *c)
 {
         struct query_source *s = &sources[i];
         const char *equals = find_given_name(operand);
-        char base[WORLD_NAME_MAX + 1];
 
         s->what = equals ? equals + 1 : operand;
-        if (equals && (size_t)(equals - operand) >= sizeof(s->name))
-                return command_usage_error(c, "'%.*s' cannot name a source: it is longer than %zu bytes",
-                                           (int)(equals - operand), operand, sizeof(s->name) - 1);
-        if (equals)
-                (void)snprintf(s->name, sizeof(s->name), "%.*s", (int)(equals - operand), operand);
-        if (equals && is_name_taken(sources, i, s->name))
-                return command_usage_error(c, "'%s' cannot name a source: %s", s->name,
-                                           is_name_taken(sources, 0, s->name) ? "it is a schema of SQLite's own"
-                                                                              : "another one has it");
-        if (!equals) {
-                name_source(s, s->what);
-                (void)snprintf(base, sizeof(base), "%s", s->name);
-                for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
-                        (void)snprintf(s->name, sizeof(s->name), "%.*s_%u", (int)sizeof(s->name) - 8, base, k);
-        }
         s->db = r->db;
         s->chosen = (struct selection){ .judging = r->judging };
-        if (query_archive_is(s->what) || query_graph_is(s->what)) {
-                s->kind = query_graph_is(s->what) ? QUERY_GRAPH : QUERY_ARCHIVE;
+        s->kind = query_graph_is(s->what) ? QUERY_GRAPH : query_archive_is(s->what) ? QUERY_ARCHIVE : QUERY_LIVE;
+        if (name_source(sources, i, equals ? operand : NULL, equals ? (int)(equals - operand) : 0, c))
+                return EXIT_USAGE;
+        if (s->kind != QUERY_LIVE)
                 return 0;
-        }
         if (text_list_add(c, &s->chosen.operands, s->what) || selection_sort(c, &s->chosen))
                 return EXIT_USAGE;
-        s->kind = s->chosen.files.n ? QUERY_LOG : QUERY_LIVE;
-        if (s->kind == QUERY_LIVE)
+        if (s->chosen.files.n)
+                s->kind = QUERY_LOG;
+        else
                 s->chosen.endpoints = r->endpoints;
         return 0;
 }
