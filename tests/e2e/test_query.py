@@ -416,7 +416,8 @@ def test_mistakes_are_shown_at_their_place():
     for sql, advice in (("SELECT 1 FROM ol.bands", "'old.bands'"), ("SELECT 1 FROM old.pauses", "a view"), ("SELECT pause FROM bands", "a column of collections"),
                         ("SELECT z.bytes FROM bands AS b", "no table or alias 'z'"), ("SELECT p.longst FROM pauses p", "'longest'"), ("SELECT slope(1) FROM bands", "slope(time, value)"),
                         ("SELECT * FORM bands", "'FROM'"), ("SELECT", "too early"), ("DROP TABLE bands", "only read"), ("SELECT name FROM bands a JOIN bands b", "dot"),
-                        ("SELECT 1 FROM bands WHERE max(bytes) > 1", "HAVING")):
+                        ("SELECT 1 FROM bands WHERE max(bytes) > 1", "HAVING"), ("SELECT 1 FROM next.bands", "no source is called next"),
+                        ("SELECT 1 FROM bands WHERE name = main:Work.Request", "single quotes"), ("SELECT median(pause) FROM collections", "quantile(value, 0.5)")):
         assert advice in ask(sql, f"old={LEAKY}", status=2).splitlines()[0], sql
     assert "timeout" in ask("WITH RECURSIVE t(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM t) SELECT count(*) FROM t", LEAKY,
                             "--timeout", "0.2", status=2)

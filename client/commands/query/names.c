@@ -224,6 +224,9 @@ static void suggest_table(char *out, size_t size, const struct query *q, const c
                 (void)snprintf(out, size, "; it is a view, of all sources: %s", table);
         else
                 suggest_nearest(out, size, source, &sources, dot);
+        if (!*out && dot)
+                (void)snprintf(out, size, "; no source is called %s, as by %s=LOG", source ? source : "",
+                               source ? source : "");
         free_names(&names);
         free_names(&sources);
         free(source);
@@ -292,6 +295,8 @@ void query_suggest(char *out, size_t size, const struct query *q, const char *sq
         } known[] = {
                 { "incomplete input", "; the query ends too early" },
                 { "not authorized", "; a query can only read" },
+                { "near \":", "; a text, such as the name of a band, stands in 'single quotes'" },
+                { "no such function: median", "; quantile(value, 0.5) is it" },
                 { "misuse of aggregate", "; a condition on it goes behind GROUP BY, in HAVING" },
                 { "ambiguous column name: ", "; put the name or alias of its table before it, with a dot" },
         };
@@ -305,10 +310,10 @@ void query_suggest(char *out, size_t size, const struct query *q, const char *sq
                 suggest_table(out, size, q, name);
         else if (strstr(why, "no such column: ") == why)
                 suggest_column(out, size, q, sql, name);
-        else if (strstr(why, "no such function: ") == why)
+        else if (!*out && strstr(why, "no such function: ") == why)
                 suggest_function(out, size, name);
         else if (strstr(why, "wrong number of arguments to function ") == why)
                 suggest_function(out, size, why + strlen("wrong number of arguments to function "));
-        else if (strstr(why, "near \"") == why)
+        else if (!*out && strstr(why, "near \"") == why)
                 suggest_keyword(out, size, q, why + strlen("near \""));
 }
