@@ -35,6 +35,9 @@ struct request {
         bool list, schema, examples;
 };
 
+#define FORMATS "table, csv, tsv, json, ndjson or markdown"
+#define CHARTS  "no, line, bar or area"
+
 static const char *const formats[] = { "table", "csv", "tsv", "json", "ndjson", "markdown", NULL };
 static const char *const charts[] = { "no", "line", "bar", "area", NULL };
 
@@ -337,21 +340,12 @@ static const char *const typed_commands[] = { "tables", "schema", "examples", "f
                                               "help",   "quit",   "exit",     NULL };
 
 /* The place of a word in a list until a NULL; -1: it is not there, which is reported. */
-static int find_choice(const char *command, const char *const *words, const char *word)
+static int find_choice(const char *command, const char *const *words, const char *expected, const char *word)
 {
-        char text[128] = "";
-        int n = 0;
-
-        for (; words[n]; n++)
-                if (!strcmp(words[n], word))
-                        return n;
-        for (int i = 0; i < n; i++)
-                (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
-                               i == 0      ? ""
-                               : i + 1 < n ? ", "
-                                           : " or ",
-                               words[i]);
-        (void)command_error(&command_query, ".%s: expected %s%s%s", command, text, *word ? "; not " : "", word);
+        for (int i = 0; words[i]; i++)
+                if (!strcmp(words[i], word))
+                        return i;
+        (void)command_error(&command_query, ".%s: expected %s%s%s", command, expected, *word ? "; not " : "", word);
         return -1;
 }
 
@@ -374,8 +368,10 @@ static void print_typed_help(void)
                 ".tables        the tables, views and functions, a line each\n"
                 ".schema NAME   the columns of a table, with units; without NAME of all tables\n"
                 ".examples      questions, each with a query that answers it\n"
-                ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
-                ".chart WORD    line, bar or area, by the first column; no: a table\n"
+                ".format WORD   " FORMATS
+                "\n"
+                ".chart WORD    " CHARTS
+                ": by the first column, or a table\n"
                 ".quit          as Ctrl-D\n");
 }
 
@@ -407,9 +403,9 @@ static int run_typed_command(void *ctx, const char *line)
                 print_examples(true, t->n);
         else if (!strcmp(name, "help"))
                 print_typed_help();
-        else if (!strcmp(name, "format") && (found = find_choice(name, formats, word)) >= 0)
+        else if (!strcmp(name, "format") && (found = find_choice(name, formats, FORMATS, word)) >= 0)
                 o->format = (enum query_format)found;
-        else if (!strcmp(name, "chart") && (found = find_choice(name, charts, word)) >= 0)
+        else if (!strcmp(name, "chart") && (found = find_choice(name, charts, CHARTS, word)) >= 0)
                 o->chart = (enum query_chart)found;
         else if (found == 0)
                 return report_unknown("command", name, typed_commands, ARRAY_SIZE(typed_commands) - 1, ".", "help");

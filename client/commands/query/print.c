@@ -62,24 +62,34 @@ static bool print_text(FILE *to, const char *text, const struct lines *l)
         return good;
 }
 
+static void print_value(struct json_out *j, sqlite3_stmt *row, int i)
+{
+        switch (sqlite3_column_type(row, i)) {
+        case SQLITE_NULL:
+                json_none(j);
+                break;
+        case SQLITE_INTEGER:
+                json_i64(j, sqlite3_column_int64(row, i));
+                break;
+        case SQLITE_FLOAT:
+                json_double(j, sqlite3_column_double(row, i));
+                break;
+        default:
+                json_text(j, (const char *)sqlite3_column_text(row, i));
+        }
+}
+
 /* Numbers so that they read back as the same; what is not known is empty. False: no memory. */
 static bool print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *l)
 {
         struct json_out j = { .to = to };
+        const int type = sqlite3_column_type(row, i);
 
-        switch (sqlite3_column_type(row, i)) {
-        case SQLITE_NULL:
-                return true;
-        case SQLITE_INTEGER:
-                json_i64(&j, sqlite3_column_int64(row, i));
-                return true;
-        case SQLITE_FLOAT:
-                if (isfinite(sqlite3_column_double(row, i)))
-                        json_double(&j, sqlite3_column_double(row, i));
-                return true;
-        default:
+        if (type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
                 return print_text(to, (const char *)sqlite3_column_text(row, i), l);
-        }
+        if (type == SQLITE_INTEGER || (type == SQLITE_FLOAT && isfinite(sqlite3_column_double(row, i))))
+                print_value(&j, row, i);
+        return true;
 }
 
 static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l, bool rule)
@@ -120,19 +130,7 @@ static void print_object(struct json_out *j, sqlite3_stmt *row)
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(row); i++) {
                 json_text_key(j, sqlite3_column_name(row, i));
-                switch (sqlite3_column_type(row, i)) {
-                case SQLITE_NULL:
-                        json_none(j);
-                        break;
-                case SQLITE_INTEGER:
-                        json_i64(j, sqlite3_column_int64(row, i));
-                        break;
-                case SQLITE_FLOAT:
-                        json_double(j, sqlite3_column_double(row, i));
-                        break;
-                default:
-                        json_text(j, (const char *)sqlite3_column_text(row, i));
-                }
+                print_value(j, row, i);
         }
         json_close(j, '}');
 }
