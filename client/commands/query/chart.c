@@ -198,36 +198,35 @@ static bool keep_lines(struct rows *r, size_t max)
 {
         double *peaks = calloc(r->n_names, sizeof(*peaks));
         uint32_t *places = calloc(r->n_names, sizeof(*places)), kept = 0;
+        const bool good = peaks && places;
         size_t n = 0;
 
-        for (size_t i = 0; peaks && i < r->n; i++)
+        for (size_t i = 0; good && i < r->n; i++)
                 peaks[r->cells[i].line] = fmax(peaks[r->cells[i].line], fabs(r->cells[i].y));
-        for (uint32_t i = 0; peaks && places && i < r->n_names; i++) {
+        for (uint32_t i = 0; good && i < r->n_names; i++) {
                 size_t higher = 0;
 
                 for (size_t k = 0; k < r->n_names; k++)
                         higher += peaks[k] > peaks[i] || (k < i && !(peaks[k] < peaks[i]));
                 places[i] = higher < max ? kept++ : UINT32_MAX;
         }
-        for (size_t i = 0; places && i < r->n; i++)
-                if (places[r->cells[i].line] != UINT32_MAX) {
-                        r->cells[n] = r->cells[i];
-                        r->cells[n++].line = places[r->cells[i].line];
-                }
-        for (size_t i = 0; places && i < r->n_names; i++) {
+        for (size_t i = 0; good && i < r->n; i++)
+                if (places[r->cells[i].line] != UINT32_MAX)
+                        r->cells[n++] = (struct cell_of_line){ r->cells[i].x, r->cells[i].y, places[r->cells[i].line] };
+        for (size_t i = 0; good && i < r->n_names; i++) {
                 if (places[i] == UINT32_MAX)
                         free(r->names[i]);
                 else
                         r->names[places[i]] = r->names[i];
         }
-        if (peaks && places) {
+        if (good) {
                 r->left_out = r->n_names - kept;
                 r->n_names = kept;
                 r->n = n;
         }
         free(places);
         free(peaks);
-        return r->n_names == kept;
+        return good;
 }
 
 /* ------------------------------------------------------------------ the terminal */
@@ -456,14 +455,18 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
                                         .traces = kind == QUERY_LINE && !is_moment,
                                         .bars = kind == QUERY_BAR || is_moment,
                                         .no_notes = true };
-        struct plot_chart *c = calloc(1, sizeof(*c));
-        struct plot_data *data = calloc(1, sizeof(*data));
+        struct drawing {
+                struct plot_chart chart;
+                struct plot_data data;
+                struct plot_picture picture;
+        } *d = calloc(1, sizeof(*d));
+        struct plot_chart *c = d ? &d->chart : NULL;
         double greatest = 0;
         int status = SQLITE_NOMEM;
+        bool good = d && set_times(c, r);
 
         for (size_t i = 0; i < r->n; i++)
                 greatest = fmax(greatest, r->cells[i].y);
-        bool good = c && data && set_times(c, r);
         if (good && c->n_columns > PLOT_COLUMNS) {
                 status = refuse_chart(error, "too many times for a chart as SVG: use fewer, by bucket() and GROUP BY");
                 good = false;
@@ -475,22 +478,16 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
         for (uint32_t i = 0; good && i < r->n_names; i++)
                 good = set_line(c, r, i);
         if (good) {
-                struct plot_picture *p = calloc(1, sizeof(*p));
-
                 set_axes(c, kind != QUERY_LINE);
-                if (p) {
-                        p->options = &options;
-                        p->data = data;
-                        p->chart = c;
-                        p->title = title;
-                        status = plot_write(p, "svg", to) == 0 ? SQLITE_DONE : SQLITE_IOERR;
-                }
-                free(p);
+                d->picture.options = &options;
+                d->picture.data = &d->data;
+                d->picture.chart = c;
+                d->picture.title = title;
+                status = plot_write(&d->picture, "svg", to) == 0 ? SQLITE_DONE : SQLITE_IOERR;
         }
         if (c)
                 plot_chart_done(c);
-        free(c);
-        free(data);
+        free(d);
         return status;
 }
 
