@@ -134,7 +134,7 @@ static void find_target(struct console *c)
         }
 }
 
-/* Of a large fleet only what is shown has notes and a past of all its numbers; the daemon remembers the others'. */
+/* Of a large fleet only what is shown has notes, all trends and a whole past; the daemon remembers the others'. */
 static void focus_target(const struct console *c)
 {
         const struct world_target *t = c->scene.target;
@@ -142,7 +142,7 @@ static void focus_target(const struct console *c)
         if (!t || !c->scene.recall || c->frozen || c->scene.left || !world_focus(c->live, t))
                 return;
         recall_forget(c->scene.recall, t->daemon, t->name);
-        recall_notes(c->scene.recall, t);
+        recall_rest(c->scene.recall, t);
 }
 
 void console_prepare(struct console *c, uint64_t now_wall_ns)

@@ -23,18 +23,23 @@ struct target_state {
         Hw__Target target;
         Hw__Heap heap;
         Hw__Gc gc;
-        Hw__Trends trend_state;
         struct {
                 const Hw__Target *target;
                 const Hw__Heap *heap;
                 const Hw__Gc *gc;
-                const Hw__Trends *trend_state;
         } whole;
+        uint64_t trends_ns;      /* event time of t.trend_state */
         struct history *history; /* t.history */
         uint64_t focus;          /* number of its world_focus(); 0: none */
         uint32_t cap_bands, cap_stacks, cap_ticky;
         struct idtable ticky_ids; /* place + 1, by the counter's id */
 };
+
+/* Nobody looks at it, and what is not kept of it can be recalled. */
+static inline bool target_is_brief(const struct target_state *ts)
+{
+        return ts->history && ts->history->options.brief && !ts->history->options.keeps_notes;
+}
 
 /* world_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
@@ -45,7 +50,6 @@ int target_apply(struct target_state *ts, const Hw__Update *update);
 void target_show_state(struct target_state *ts, const Hw__Target *target);
 void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
 void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
-void trends_show(struct target_state *ts, const Hw__Trends *trends);
 
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
@@ -55,7 +59,7 @@ struct world_band *world_bands_entry(struct target_state *ts, uint32_t id); /* a
 void world_bands_clear(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */
-int notes_add(struct target_state *ts, const Hw__Notes *notes); /* nothing of a brief past, unless that keeps_notes */
+int notes_add(struct target_state *ts, const Hw__Notes *notes);
 void world_notes_clear(struct target_state *ts);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
@@ -63,5 +67,6 @@ uint64_t ticky_hash(uint64_t id);
 void lists_done(struct target_state *ts);
 
 /* world_trend.c: trends of series and bands, growth, time to limit */
-int trends_apply(struct target_state *ts, const Hw__Trends *trends);
+int trends_apply(struct target_state *ts, const Hw__Update *update);
+int trends_shorten(struct target_state *ts); /* once it is brief */
 void trends_done(struct target_state *ts);

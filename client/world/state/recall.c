@@ -17,7 +17,7 @@
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 
-enum { QUERIES = 1024, POINTS_MOST = 16384, AGES = 3 };
+enum { QUERIES = 1024, POINTS_MOST = 16384, UPDATES_MOST = 512, AGES = 3 };
 enum { SHOWN_MS = 1000, ALL_MS = 20000 }; /* to wait for one answer: for a screen, and for a report that needs all */
 enum { PORTION = 128 };                   /* bands at once: a daemon answers 500 a second for long */
 #define AGAIN_NS UINT64_C(20000000000)    /* sooner if the daemon's points are narrower */
@@ -35,10 +35,10 @@ struct query {
         uint64_t asked_ns; /* event time */
         uint64_t width_ns; /* of the newest answer's points */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
-        struct past points;       /* received and not yet collected */
-        bool of_notes;            /* in place of points: */
-        const Hw__Update **notes; /* likewise; each is owned */
-        size_t n_notes, cap_notes;
+        struct past points;         /* received and not yet collected */
+        bool of_rest;               /* in place of points: */
+        const Hw__Update **updates; /* likewise; each is owned */
+        size_t n_updates, cap_updates;
 };
 
 struct recall {
@@ -65,11 +65,11 @@ struct recall *recall_new(struct hw_requester *requester)
 static void drop_answer(struct query *q)
 {
         past_done(&q->points);
-        for (size_t i = 0; i < q->n_notes; i++)
-                hw_update_unref(q->notes[i]);
-        free(q->notes);
-        q->notes = NULL;
-        q->n_notes = q->cap_notes = 0;
+        for (size_t i = 0; i < q->n_updates; i++)
+                hw_update_unref(q->updates[i]);
+        free(q->updates);
+        q->updates = NULL;
+        q->n_updates = q->cap_updates = 0;
 }
 
 void recall_destroy(struct recall **r)
@@ -85,6 +85,11 @@ void recall_destroy(struct recall **r)
 
 /* ------------------------------------------------------------------ answers */
 
+static bool is_of_rest(const Hw__Update *u)
+{
+        return u->body_case == HW__UPDATE__BODY_NOTES || u->body_case == HW__UPDATE__BODY_TRENDS;
+}
+
 /* Without an answer nothing is recalled. */
 static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
@@ -93,9 +98,9 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 
         if (h && (!h->has_run || h->run == q->run) && q->points.n < POINTS_MOST)
                 (void)history_points_of(h, &q->points); /* out of memory: as far as it came */
-        if (reply && reply->what_case == HW__REPLY__WHAT_UPDATE && reply->update->body_case == HW__UPDATE__BODY_NOTES &&
-            q->n_notes < WORLD_NOTES && ARRAY_RESERVE(q->notes, q->cap_notes, q->n_notes + 1)) /* the same */
-                q->notes[q->n_notes++] = hw_update_ref(reply->update);
+        if (reply && reply->what_case == HW__REPLY__WHAT_UPDATE && is_of_rest(reply->update) &&
+            q->n_updates < UPDATES_MOST && ARRAY_RESERVE(q->updates, q->cap_updates, q->n_updates + 1)) /* the same */
+                q->updates[q->n_updates++] = hw_update_ref(reply->update);
         q->failed |= status < 0 || (reply && reply->error);
         if (status != HW_REPLY_PART)
                 q->state = ANSWERED;
@@ -115,7 +120,7 @@ static struct query *in_state(struct recall *r, int state)
 static bool is_same_query(const struct query *q, const struct query *other)
 {
         return q->state != FREE && q->daemon == other->daemon && q->run == other->run && q->series == other->series &&
-               q->band == other->band && q->age == other->age && q->of_notes == other->of_notes &&
+               q->band == other->band && q->age == other->age && q->of_rest == other->of_rest &&
                !strcmp(q->target, other->target);
 }
 
@@ -124,7 +129,7 @@ static bool is_old(const struct query *q, uint64_t now_ns)
 {
         uint64_t width_ns = q->width_ns && q->width_ns < AGAIN_NS ? q->width_ns : AGAIN_NS;
 
-        return q->series == HW__SERIES__SERIES_NONE && !q->of_notes && q->state == TAKEN &&
+        return q->series == HW__SERIES__SERIES_NONE && !q->of_rest && q->state == TAKEN &&
                now_ns > q->asked_ns + width_ns;
 }
 
@@ -151,11 +156,12 @@ static int send_request(struct recall *r, struct query *q)
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
         Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
         char *target = q->target;
-        Hw__Kind kind = HW__KIND__KIND_NOTE;
+        Hw__Kind kinds[] = { HW__KIND__KIND_NOTE, HW__KIND__KIND_TREND };
 
         snapshot.targets = &target;
-        snapshot.kinds = &kind;
-        snapshot.n_targets = snapshot.n_kinds = 1;
+        snapshot.kinds = kinds;
+        snapshot.n_targets = 1;
+        snapshot.n_kinds = ARRAY_SIZE(kinds);
         h.target = q->target;
         h.has_band = q->series == HW__SERIES__SERIES_NONE;
         h.band = q->band;
@@ -163,8 +169,8 @@ static int send_request(struct recall *r, struct query *q)
         h.series = q->series;
         h.has_from_ns = ages_ns[q->age] > 0;
         h.from_ns = q->asked_ns - ages_ns[q->age];
-        request.what_case = q->of_notes ? HW__REQUEST__WHAT_SNAPSHOT : HW__REQUEST__WHAT_HISTORY;
-        if (q->of_notes)
+        request.what_case = q->of_rest ? HW__REQUEST__WHAT_SNAPSHOT : HW__REQUEST__WHAT_HISTORY;
+        if (q->of_rest)
                 request.snapshot = &snapshot;
         else
                 request.history = &h;
@@ -182,9 +188,9 @@ static void start_query(struct recall *r, const struct query *wanted)
         q->state = send_request(r, q) < 0 ? TAKEN : ASKED;
 }
 
-void recall_notes(struct recall *r, const struct world_target *t)
+void recall_rest(struct recall *r, const struct world_target *t)
 {
-        struct query q = { .daemon = t->daemon, .run = t->run, .of_notes = true };
+        struct query q = { .daemon = t->daemon, .run = t->run, .of_rest = true };
 
         memcpy(q.target, t->name, sizeof(q.target));
         start_query(r, &q);
@@ -247,8 +253,8 @@ bool recall_collect(struct recall *r, struct world *world)
                 q->width_ns = q->points.n ? q->points.points[0].width_ns : 0;
                 if (q->points.n && world) /* out of memory: its past begins later */
                         (void)world_recall(world, q->daemon, q->target, q->run, q->series, q->band, &q->points);
-                for (size_t i = 0; i < q->n_notes && q->run && world; i++)
-                        (void)world_apply(world, q->daemon, q->notes[i]);
+                for (size_t i = 0; i < q->n_updates && q->run && world; i++)
+                        (void)world_apply(world, q->daemon, q->updates[i]);
                 drop_answer(q);
                 r->failed += q->failed;
                 q->state = TAKEN;

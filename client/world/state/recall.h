@@ -24,8 +24,8 @@ void recall_destroy(struct recall **r);
  */
 void recall_request(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
 
-/* Requests the notes of a target, once. */
-void recall_notes(struct recall *r, const struct world_target *t);
+/* Requests the notes and all trends of a target, once: what world_focus() is to have beside the past. */
+void recall_rest(struct recall *r, const struct world_target *t);
 
 /* The targets of a daemon are forgotten, or one of them (else NULL): their queries will be sent again. */
 void recall_forget(struct recall *r, size_t daemon, const char *target);

@@ -274,14 +274,18 @@ static bool is_removal(const Hw__Update *u)
                u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
 }
 
-static void bound_past(const struct world *w, struct target_state *ts)
+/* Its share of the past as there are now so many targets. 0 or -ENOMEM. */
+static int bound_past(const struct world *w, struct target_state *ts)
 {
         const struct history_options share = share_of_past(w, ts->focus);
+        const bool was_brief = target_is_brief(ts);
 
         if (ts->history)
                 history_bound(ts->history, &share);
-        if (ts->history && share.brief && !share.keeps_notes)
-                world_notes_clear(ts);
+        if (was_brief || !target_is_brief(ts))
+                return 0;
+        world_notes_clear(ts);
+        return trends_shorten(ts);
 }
 
 bool world_focus(struct world *w, const struct world_target *t)
@@ -311,9 +315,7 @@ static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, 
                 return 0;
         }
         ts = found ? w->targets[at] : insert_at(w, at, daemon, u->target);
-        if (ts)
-                bound_past(w, ts);
-        return ts ? target_apply(ts, u) : -ENOMEM;
+        return ts && bound_past(w, ts) == 0 ? target_apply(ts, u) : -ENOMEM;
 }
 
 int world_recall(struct world *w, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
@@ -326,9 +328,9 @@ int world_recall(struct world *w, size_t daemon, const char *target, uint32_t ru
 
         if (found && w->targets[at]->t.run == run && w->targets[at]->history) {
                 ts = w->targets[at];
-                bound_past(w, ts);
-                r = series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
-                                                      : history_recall_band(ts->history, band, points);
+                r = bound_past(w, ts) < 0               ? -ENOMEM
+                    : series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
+                                                        : history_recall_band(ts->history, band, points);
         }
         past_done(points);
         return r;

@@ -31,6 +31,7 @@
 
 struct world_band {
         uint32_t id;
+        bool seen;                        /* some census had a row of it */
         const Hw__Band *def;              /* label is always set */
         uint64_t bytes;                   /* in the newest census; 0 when it had no row */
         uint64_t closures;                /* likewise, where the census has them */
@@ -38,7 +39,6 @@ struct world_band {
         uint64_t first_bytes;             /* in the first census that had it */
         uint64_t max_bytes;
         uint64_t census;        /* newest census with a row */
-        bool seen;              /* some census had a row of it */
         const Hw__Trend *trend; /* NULL until it came */
 };
 
@@ -67,11 +67,11 @@ struct world_target {
         const struct history *history; /* of this run; NULL if none is kept */
         struct world_band **bands;     /* by id - 1; entries may be NULL */
         uint32_t n_bands;
-        struct world_note *notes[WORLD_NOTES]; /* ring; see world_note() */
-        uint64_t notes_first, notes_last;      /* numbers kept; 0 when none */
-        uint64_t ticks;                        /* time profile */
-        bool is_sampled;                       /* its ticks are samples of stacks, by ghc-stack-profiler */
-        const Hw__Stack **stacks;              /* by id - 1 */
+        struct world_note **notes;        /* ring of WORLD_NOTES; NULL before the first; see world_note() */
+        uint64_t notes_first, notes_last; /* numbers kept; 0 when none */
+        uint64_t ticks;                   /* time profile */
+        bool is_sampled;                  /* its ticks are samples of stacks, by ghc-stack-profiler */
+        const Hw__Stack **stacks;         /* by id - 1 */
         uint32_t n_stacks;
         const Hw__TickyCounter **ticky; /* in order of first appearance */
         uint32_t n_ticky;
@@ -91,8 +91,9 @@ struct world;
 
 /*
  * `past`: what is kept of each target's past (NULL: nothing). Its `cells` are for all targets together and shared
- * evenly, like WORLD_PAST_POINTS. Of more than WORLD_WHOLE targets live data alone is kept, but of those of
- * world_focus(): with `brief` from the beginning, else from the first of these on. NULL when out of memory.
+ * evenly, like WORLD_PAST_POINTS. Of more than WORLD_WHOLE targets live data alone is kept, and of trends what answers
+ * look at, but of those of world_focus(): with `brief` from the beginning, else from the first of these on. NULL when
+ * out of memory.
  */
 struct world *world_new(const struct history_options *past);
 void world_destroy(struct world **w);
@@ -111,9 +112,9 @@ int world_recall(struct world *world, size_t daemon, const char *target, uint32_
                  struct past *points);
 
 /*
- * From now on all of the past and the notes are kept of this target, and once WORLD_WHOLE others were named live data
- * again, of more than that many targets: for who can have the rest recalled. True: what was kept of this one until now
- * lacks the rest.
+ * From now on all of the past, notes and trends are kept of this target, and once WORLD_WHOLE others were named live
+ * data again, of more than that many targets: for who can have the rest recalled. True: what was kept of this one until
+ * now lacks the rest.
  */
 bool world_focus(struct world *world, const struct world_target *t);
 

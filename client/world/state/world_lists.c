@@ -84,8 +84,10 @@ void world_notes_clear(struct target_state *ts)
 {
         struct world_target *t = &ts->t;
 
-        for (size_t i = 0; t->notes_last && i < WORLD_NOTES; i++)
+        for (size_t i = 0; t->notes && i < WORLD_NOTES; i++)
                 forget_note(&t->notes[i]);
+        free(t->notes);
+        t->notes = NULL;
         t->notes_first = t->notes_last = 0;
 }
 
@@ -93,8 +95,10 @@ int notes_add(struct target_state *ts, const Hw__Notes *notes)
 {
         struct world_target *t = &ts->t;
 
-        if (ts->history && ts->history->options.brief && !ts->history->options.keeps_notes)
+        if (!notes->n_notes || target_is_brief(ts))
                 return 0;
+        if (!t->notes && !(t->notes = calloc(WORLD_NOTES, sizeof(struct world_note *))))
+                return -ENOMEM;
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *note = notes->notes[i];
                 struct world_note **place = &t->notes[note->number % WORLD_NOTES];
@@ -186,7 +190,7 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
 
 const struct world_note *world_note(const struct world_target *t, uint64_t number)
 {
-        const struct world_note *note = t->notes[number % WORLD_NOTES];
+        const struct world_note *note = t->notes ? t->notes[number % WORLD_NOTES] : NULL;
 
         return note && note->number == number ? note : NULL;
 }

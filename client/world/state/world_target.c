@@ -119,7 +119,7 @@ static int apply_body(struct target_state *ts, const Hw__Update *u)
                 KEEP(ts->t.health, u->health);
                 return 0;
         case HW__UPDATE__BODY_TRENDS:
-                return trends_apply(ts, u->trends);
+                return trends_apply(ts, u);
         case HW__UPDATE__BODY_ALERTS:
                 KEEP(ts->t.alerts, u->alerts);
                 return 0;

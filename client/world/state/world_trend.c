@@ -4,26 +4,74 @@
  *
  * DESIGN: a message brings the trends that changed, so each is kept by its
  * series or band; what is beside them (growth, time to limit, scale) is
- * full state and is kept as the newest message without its list.
+ * full state and is kept as a copy of the newest message without its list,
+ * which would keep trends that were replaced since.
  */
 #include "client/world/state/internal.h"
 
 #include <errno.h>
 
-void trends_show(struct target_state *ts, const Hw__Trends *trends)
+#include "proto/wire/message.h"
+
+/*
+ * Keeps a trend; of a brief target what answers look at: of a series that is judged the statistics of the whole run, of
+ * a band verdict and slope.
+ */
+static int keep_trend(const struct target_state *ts, const Hw__Trend **slot, const Hw__Trend *trend)
 {
-        KEEP(ts->whole.trend_state, trends);
-        if (trends)
-                ts->trend_state = *trends;
-        ts->trend_state.n_trends = 0;
-        ts->t.trend_state = trends ? &ts->trend_state : NULL;
+        if (!target_is_brief(ts)) {
+                KEEP(*slot, trend);
+                return 0;
+        }
+        Hw__Trend brief = *trend;
+        const Hw__Trend *own = NULL;
+        if (brief.has_band) {
+                brief.n_windows = 0;
+                brief.evidence = NULL;
+                brief.sentence = brief.key = NULL;
+        } else if (brief.n_windows > 1) {
+                brief.windows += brief.n_windows - 1;
+                brief.n_windows = 1;
+        }
+        const bool looked_at = brief.has_verdict && (!brief.has_band || brief.verdict || brief.has_slope);
+        if (looked_at && !(own = (const Hw__Trend *)message_copy(&brief.base)))
+                return -ENOMEM;
+        FORGET(*slot);
+        *slot = own;
+        return 0;
+}
+
+int trends_shorten(struct target_state *ts)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < SERIES_COUNT && r == 0; i++)
+                r = ts->t.trends[i] ? keep_trend(ts, &ts->t.trends[i], ts->t.trends[i]) : 0;
+        for (uint32_t i = 0; i < ts->t.n_bands && r == 0; i++) {
+                struct world_band *b = ts->t.bands[i];
+
+                r = b && b->trend ? keep_trend(ts, &b->trend, b->trend) : 0;
+        }
+        return r;
 }
 
 /* Ignores a trend of a series or band that this version does not know. */
-int trends_apply(struct target_state *ts, const Hw__Trends *trends)
+int trends_apply(struct target_state *ts, const Hw__Update *u)
 {
-        trends_show(ts, trends);
-        for (size_t i = 0; i < trends->n_trends; i++) {
+        const Hw__Trends *trends = u->trends;
+        Hw__Trends state = *trends;
+        int r = 0;
+
+        if (u->has_event_time_ns && u->event_time_ns < ts->trends_ns)
+                return 0; /* recalled, and another one came meanwhile */
+        state.n_trends = 0;
+        const Hw__Trends *own = (const Hw__Trends *)message_copy(&state.base);
+        if (!own)
+                return -ENOMEM;
+        FORGET(ts->t.trend_state);
+        ts->t.trend_state = own;
+        ts->trends_ns = u->event_time_ns;
+        for (size_t i = 0; i < trends->n_trends && r == 0; i++) {
                 const Hw__Trend *trend = trends->trends[i];
 
                 if (trend->has_band && id_valid(trend->band)) {
@@ -31,20 +79,21 @@ int trends_apply(struct target_state *ts, const Hw__Trends *trends)
 
                         if (!b)
                                 return -ENOMEM;
-                        KEEP(b->trend, trend);
+                        r = keep_trend(ts, &b->trend, trend);
                 } else if (!trend->has_band && trend->has_series && trend->series &&
                            (unsigned)trend->series < SERIES_COUNT) {
-                        KEEP(ts->t.trends[trend->series], trend);
+                        r = keep_trend(ts, &ts->t.trends[trend->series], trend);
                 }
         }
-        return 0;
+        return r;
 }
 
 void trends_done(struct target_state *ts)
 {
         for (size_t i = 0; i < SERIES_COUNT; i++)
                 FORGET(ts->t.trends[i]);
-        trends_show(ts, NULL);
+        FORGET(ts->t.trend_state);
+        ts->trends_ns = 0;
 }
 
 static const char *limit_word(const Hw__Trends *trends)

@@ -373,17 +373,23 @@ TEST(profile_ticky_sched_health)
         world_destroy(&v);
 }
 
+static int send_trends_of(struct world *v, const char *target, uint32_t run, uint64_t time_ns, Hw__Trends *trends)
+{
+        Hw__Update u = update_of(target, run, time_ns);
+
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = trends;
+        return apply_made(v, 0, &u);
+}
+
 static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n, Hw__Growth *growth)
 {
-        Hw__Update u = update_of("a", run, SECOND);
         Hw__Trends trends = HW__TRENDS__INIT;
 
         trends.n_trends = n;
         trends.trends = list;
         trends.growth = growth;
-        u.body_case = HW__UPDATE__BODY_TRENDS;
-        u.trends = &trends;
-        return apply_made(v, 0, &u);
+        return send_trends_of(v, "a", run, SECOND, &trends);
 }
 
 TEST(trends_are_kept_by_series_and_band)
@@ -541,6 +547,76 @@ static void check_past(const struct world *w, const char *name, size_t live, siz
         assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, live);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_RSS)->n, rss);
         assert_int_equal(t->history->bands.censuses, censuses);
+}
+
+/* A series that is judged, one that is not, a band with and one without a verdict; two windows and a sentence each. */
+static int send_four_trends(struct world *w, const char *target, uint64_t time_ns, Hw__Growth *growth)
+{
+        char sentence[] = "why";
+        Hw__WindowStatistics ten_minutes = HW__WINDOW_STATISTICS__INIT, run = HW__WINDOW_STATISTICS__INIT;
+        Hw__WindowStatistics *windows[] = { &ten_minutes, &run };
+        Hw__Trend t[4], *all[4];
+        Hw__Trends trends = HW__TRENDS__INIT;
+
+        ten_minutes.has_window_ns = run.has_min = true;
+        run.min = 7;
+        for (size_t i = 0; i < 4; i++) {
+                t[i] = (Hw__Trend)HW__TREND__INIT;
+                t[i].n_windows = 2;
+                t[i].windows = windows;
+                t[i].sentence = sentence;
+                t[i].has_band = i >= 2;
+                t[i].band = (uint32_t)i - 1;
+                t[i].has_series = i < 2;
+                t[i].has_verdict = i != 1;
+                t[i].verdict = i == 2 ? HW__VERDICT__VERDICT_STEADY : HW__VERDICT__VERDICT_UNKNOWN;
+                all[i] = &t[i];
+        }
+        t[0].series = HW__SERIES__SERIES_LIVE;
+        t[1].series = HW__SERIES__SERIES_SLOP;
+        trends.trends = all;
+        trends.n_trends = 4;
+        trends.growth = growth;
+        return send_trends_of(w, target, 1, time_ns, &trends);
+}
+
+static void check_trends(const struct world_target *t, bool whole)
+{
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE], *band = t->bands[0]->trend;
+
+        assert_int_equal(live->n_windows, whole ? 2 : 1);
+        assert_true(live->windows[live->n_windows - 1]->min == 7);
+        assert_int_equal(t->trends[HW__SERIES__SERIES_SLOP] != NULL, whole);
+        assert_int_equal(band->verdict, HW__VERDICT__VERDICT_STEADY);
+        assert_int_equal(band->n_windows, whole ? 2 : 0);
+        assert_int_equal(band->sentence != NULL, whole);
+        assert_int_equal(t->bands[1]->trend != NULL, whole);
+}
+
+/* Of what nobody looks at the answers' part is kept, from the moment on at which that is so; the rest is recalled. */
+TEST(trends_of_many_targets)
+{
+        struct world *w = world_new(&kept);
+        Hw__Growth growth = HW__GROWTH__INIT;
+        char name[16];
+
+        for (unsigned i = 0; i <= WORLD_WHOLE; i++) {
+                (void)snprintf(name, sizeof(name), "t%u", i);
+                assert_int_equal(send_four_trends(w, name, SECOND, NULL), 0);
+        }
+        check_trends(world_find(w, "t1"), true);
+        assert_true(world_focus(w, world_find(w, "t0")));
+        assert_int_equal(send_live(w, 0, "t1", 1, 2 * SECOND, 1), 0);
+        check_trends(world_find(w, "t1"), false);
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, &growth), 0);
+        check_trends(world_find(w, "t1"), false);
+        assert_true(world_focus(w, world_find(w, "t1")));
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND - 1, NULL), 0); /* it comes too late */
+        check_trends(world_find(w, "t1"), false);
+        assert_non_null(world_find(w, "t1")->trend_state->growth);
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, NULL), 0);
+        check_trends(world_find(w, "t1"), true);
+        world_destroy(&w);
 }
 
 /* Of more targets than WORLD_WHOLE the last in focus have all of their past, the others that of live data, no notes. */
