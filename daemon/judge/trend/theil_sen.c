@@ -40,6 +40,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "daemon/judge/trend/ladder.h"
+
 #define PAIRS_MAX        (THEIL_SEN_MAX * (THEIL_SEN_MAX - 1) / 2)
 #define RHO_MAX          0.95
 #define SD_RELATIVE      1e-6 /* least scatter: of the level, */
@@ -49,20 +51,27 @@
 #define FEW              63.0 /* see above */
 #define LOST_MARGIN      0.97 /* of z^2: far more than rounding to single precision can do */
 
-/* The filled points, in order. */
+/* The filled points, in order; where none is missing these are the caller's own. */
 struct filled {
-        double at[THEIL_SEN_MAX]; /* places */
-        double y[THEIL_SEN_MAX];
+        const double *at, *y; /* places, values */
         unsigned n;
+        double own_at[THEIL_SEN_MAX], own_y[THEIL_SEN_MAX];
 };
 
 static void collect_filled(const double *p, unsigned n, struct filled *ret)
 {
+        static const double places[THEIL_SEN_MAX] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+                                                      12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
+        static_assert(THEIL_SEN_MAX == 24, "all places are above");
+        const bool all = floors_are_known(p, n);
+
         assert(n <= THEIL_SEN_MAX);
-        ret->n = 0;
-        for (unsigned i = 0; i < n; i++) {
-                ret->at[ret->n] = i;
-                ret->y[ret->n] = p[i];
+        ret->at = all ? places : ret->own_at;
+        ret->y = all ? p : ret->own_y;
+        ret->n = all ? n : 0;
+        for (unsigned i = 0; i < n && !all; i++) {
+                ret->own_at[ret->n] = i;
+                ret->own_y[ret->n] = p[i];
                 ret->n += !isnan(p[i]);
         }
 }
@@ -171,16 +180,17 @@ static lanes_of_numbers lanes_at(const float *v)
 }
 
 /*
- * How many pairs rise by more than `slope` a place, to within 1e-7 of the scatter. What is behind the k values is above
- * none.
+ * How many pairs rise by more than `slope` a place, to within 1e-7 of the scatter about y_mean. What is behind the k
+ * values is above none.
  */
-static unsigned count_steeper(const double *at, const double *y, unsigned k, double slope)
+static unsigned count_steeper(const struct filled *f, double y_mean, double slope)
 {
+        const unsigned k = f->n;
         float v[THEIL_SEN_MAX + LANES];
         lanes_of_answers above = { 0 };
 
         for (unsigned i = 0; i < k; i++)
-                v[i] = (float)(y[i] - slope * at[i]);
+                v[i] = (float)(f->y[i] - y_mean - slope * f->at[i]);
         for (unsigned i = k; i < k + LANES; i++)
                 v[i] = -INFINITY;
         for (unsigned i = 0; i < k; i += LANES) {
@@ -195,31 +205,27 @@ static unsigned count_steeper(const double *at, const double *y, unsigned k, dou
 bool theil_sen_lost(const double *p, unsigned n, double z)
 {
         struct filled f;
-        double x_mean = 0, y_mean = 0, sxx = 0, sxy = 0, syy = 0;
+        double y_mean = 0, sxy = 0, syy = 0;
 
         collect_filled(p, n, &f);
-        double zz = LOST_MARGIN * z * z, freedom = (double)f.n - 2 - zz;
         if (f.n < THEIL_SEN_LEAST)
                 return false;
-        for (unsigned i = 0; i < f.n; i++) {
-                x_mean += f.at[i];
+        for (unsigned i = 0; i < f.n; i++)
                 y_mean += f.y[i];
-        }
-        x_mean /= f.n;
         y_mean /= f.n;
         for (unsigned i = 0; i < f.n; i++) {
-                double dx = f.at[i] - x_mean;
+                const double dy = f.y[i] - y_mean;
 
-                f.y[i] -= y_mean;
-                sxx += dx * dx;
-                sxy += dx * f.y[i];
-                syy += f.y[i] * f.y[i];
+                sxy += f.at[i] * dy; /* their mean is 0, so that of the places does not matter */
+                syy += dy * dy;
         }
-        double under_root = zz * zz * sxy * sxy + freedom * zz * syy * sxx;
+        const double zz = LOST_MARGIN * z * z, freedom = (double)f.n - 2 - zz, k = f.n;
+        const double sxx = f.n == n ? k * (k * k - 1) / 12 : squares_about_mean(f.at, f.n);
+        const double under_root = zz * zz * sxy * sxy + freedom * zz * syy * sxx;
         if (freedom <= 0 && (sxy <= 0 || under_root < 0))
                 return true;
-        double root = zz * syy / (zz * sxy + sqrt(under_root));
-        return 2 * count_steeper(f.at, f.y, f.n, root) < f.n * (f.n - 1) / 2;
+        const double root = zz * syy / (zz * sxy + sqrt(under_root));
+        return 2 * count_steeper(&f, y_mean, root) < f.n * (f.n - 1) / 2;
 }
 
 bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret)
