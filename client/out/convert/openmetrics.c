@@ -8,16 +8,17 @@
  * others, so what comes from them has a clock of its own.
  *
  * DESIGN: the format wants a metric's samples in one place, family by family, each series in the order of time. The
- * run gives them time by time. So each series is a text, written at the end. A histogram with its buckets is one
- * series. How many there are is limited by the daemon's limits of bands and alerts.
+ * run gives them time by time. So each sample is a record in an unnamed file, which has the place of the one before it
+ * of its series, and at the end the series are written one by one. A histogram with its buckets is one series. How many
+ * there are is limited by the daemon's limits of bands and alerts.
  */
 #include "client/out/convert/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#include "client/out/convert/spool.h"
 #include "client/out/metrics/collect.h"
 #include "client/out/metrics/metric.h"
 #include "proto/base/array.h"
@@ -30,10 +31,17 @@ struct family {
         char *header;
 };
 
+/* A sample, before its text. */
+struct record {
+        uint64_t before; /* the place behind the record before it of its series; 0: there is none */
+        uint64_t n;      /* bytes of its text */
+};
+
 struct series {
         uint32_t family;
         char *key; /* its labels */
         size_t key_bytes;
+        uint64_t n_records, newest; /* the place behind its newest record's head */
 };
 
 struct openmetrics {
@@ -44,10 +52,12 @@ struct openmetrics {
         } census, others, *clock;           /* `clock`: that of the samples which are being taken */
         struct family *families;
         uint32_t n_families;
-        struct series *series; /* the i-th has the i-th text */
+        struct series *series;
+        uint32_t n_series;
         struct idtable by_key; /* i + 1 */
         uint64_t seed;
-        struct parallel_texts texts;
+        FILE *file; /* records */
+        uint64_t n_file;
         FILE *text; /* of one sample, used again for each; its bytes are in `bytes` */
         char *bytes;
         size_t n_bytes;
@@ -92,7 +102,7 @@ static bool is_series(const struct openmetrics *o, uint32_t id, uint32_t family,
 
 static int add_series(struct openmetrics *o, uint32_t family, size_t n, uint64_t hash)
 {
-        uint32_t at = o->texts.n;
+        uint32_t at = o->n_series;
 
         if (!ARRAY_RESERVE_NEXT(o->series, at))
                 return -ENOMEM;
@@ -102,10 +112,10 @@ static int add_series(struct openmetrics *o, uint32_t family, size_t n, uint64_t
         memcpy(key, o->bytes, n);
         o->series[at] = (struct series){ .family = family, .key = key, .key_bytes = n };
         int r = idtable_add(&o->by_key, hash, at + 1);
-        if (r == 0)
-                r = parallel_texts_add(&o->texts);
         if (r)
                 free(key);
+        else
+                o->n_series++;
         return r;
 }
 
@@ -126,12 +136,31 @@ static uint32_t series_of(struct openmetrics *o, const struct metric_sample *m)
         if (id)
                 return id;
         o->error = add_series(o, (uint32_t)family, n, hash);
-        return o->error ? 0 : o->texts.n;
+        return o->error ? 0 : o->n_series;
 }
 
 static bool is_of_census(const struct metric *m)
 {
         return m->put == put_bands || m->fact == FACT_CENSUS || m->fact == FACT_CENSUS_BANDS;
+}
+
+static int file_error(void)
+{
+        return errno ? -errno : -EIO;
+}
+
+/* The sample in o->bytes. */
+static int write_record(struct openmetrics *o, struct series *s)
+{
+        const struct record r = { s->newest, o->n_bytes };
+
+        errno = 0;
+        if (fwrite(&r, sizeof(r), 1, o->file) != 1 || fwrite(o->bytes, 1, o->n_bytes, o->file) != o->n_bytes)
+                return file_error();
+        s->newest = o->n_file + sizeof(r);
+        s->n_records++;
+        o->n_file = s->newest + o->n_bytes;
+        return 0;
 }
 
 static void add_sample(void *ctx, const struct metric_sample *m)
@@ -145,7 +174,7 @@ static void add_sample(void *ctx, const struct metric_sample *m)
                 return;
         rewind(o->text);
         metrics_print_sample(o->text, m, true, o->run.start_wall_ns + o->clock->newest_ns);
-        o->error = fflush(o->text) == 0 ? parallel_texts_write(&o->texts, id - 1, o->bytes, o->n_bytes) : -ENOMEM;
+        o->error = fflush(o->text) == 0 ? write_record(o, &o->series[id - 1]) : -ENOMEM;
 }
 
 /* --------------------------------------------------------------------- times */
@@ -188,6 +217,47 @@ static int openmetrics_update(void *state, const Hw__Update *u)
         return o->error;
 }
 
+/* `file`: all records. Errors of the output stay in it. */
+static int print_series(const struct openmetrics *o, const struct series *s, const char *file)
+{
+        uint64_t *places = calloc(s->n_records, sizeof(*places)), n = s->n_records;
+        struct record r = { .before = s->newest };
+
+        if (!places)
+                return -ENOMEM;
+        while (n > 0) {
+                places[--n] = r.before;
+                memcpy(&r, file + r.before - sizeof(r), sizeof(r));
+        }
+        for (; n < s->n_records; n++) {
+                memcpy(&r, file + places[n] - sizeof(r), sizeof(r));
+                (void)fwrite(file + places[n], 1, r.n, o->run.out);
+        }
+        free(places);
+        return 0;
+}
+
+static int print_families(const struct openmetrics *o)
+{
+        char *file = NULL;
+        int r = 0;
+
+        errno = 0;
+        if (fflush(o->file) != 0 ||
+            (o->n_file && (file = mmap(NULL, o->n_file, PROT_READ, MAP_PRIVATE, fileno(o->file), 0)) == MAP_FAILED))
+                return file_error();
+        for (uint32_t f = 0; f < o->n_families; f++) {
+                (void)fputs(o->families[f].header, o->run.out);
+                for (uint32_t i = 0; i < o->n_series && r == 0; i++)
+                        if (o->series[i].family == f)
+                                r = print_series(o, &o->series[i], file);
+        }
+        if (file)
+                (void)munmap(file, o->n_file);
+        (void)fputs("# EOF\n", o->run.out);
+        return r;
+}
+
 static int openmetrics_finish(void *state)
 {
         struct openmetrics *o = state;
@@ -199,14 +269,7 @@ static int openmetrics_finish(void *state)
         add_all(o, o->run.world, &o->others, end_ns > least_ns ? end_ns : least_ns);
         if (o->census.now_ns > o->census.newest_ns)
                 add_all(o, o->run.world, &o->census, o->census.now_ns);
-        for (uint32_t f = 0; f < o->n_families && o->error == 0; f++) {
-                (void)fputs(o->families[f].header, o->run.out);
-                for (uint32_t i = 0; i < o->texts.n && o->error == 0; i++)
-                        if (o->series[i].family == f)
-                                o->error = parallel_texts_print(&o->texts, i, o->run.out);
-        }
-        (void)fputs("# EOF\n", o->run.out);
-        return o->error;
+        return o->error ? o->error : print_families(o);
 }
 
 /* ---------------------------------------------------------------------- life */
@@ -214,23 +277,26 @@ static int openmetrics_finish(void *state)
 static int openmetrics_begin(void *state)
 {
         struct openmetrics *o = state;
-        int r = parallel_texts_init(&o->texts);
 
+        o->file = tmpfile();
+        if (!o->file)
+                return -errno;
         o->seed = hash_seed(o);
         o->metrics = metrics_new(&(struct metrics_options){ .bands = o->run.options->n_bands });
         o->text = open_memstream(&o->bytes, &o->n_bytes);
-        return r == 0 && (!o->metrics || !o->text) ? -ENOMEM : r;
+        return o->metrics && o->text ? 0 : -ENOMEM;
 }
 
 static void openmetrics_done(void *state)
 {
         struct openmetrics *o = state;
 
-        for (uint32_t i = 0; i < o->texts.n; i++)
+        for (uint32_t i = 0; i < o->n_series; i++)
                 free(o->series[i].key);
         for (uint32_t i = 0; i < o->n_families; i++)
                 free(o->families[i].header);
-        parallel_texts_done(&o->texts);
+        if (o->file)
+                (void)fclose(o->file);
         idtable_done(&o->by_key);
         metrics_destroy(&o->metrics);
         if (o->text)
