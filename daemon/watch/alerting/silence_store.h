@@ -5,7 +5,7 @@
  * They are part of the alerts' state: an alert's message says whether it is
  * silenced, and whoever acts on alerts (heapwatch notify) obeys that. Used on
  * the daemon's loop; the file is read before the loop runs and written by
- * children (file_writer.c), so the loop never waits for the disk.
+ * children, so the loop never waits for the disk.
  */
 #pragma once
 
@@ -44,37 +44,3 @@ const char *silence_store_not_kept(const struct silence_store *s);
 
 /* The default path of the file for a daemon at this endpoint. Returns 0, -ENAMETOOLONG or -ENOENT (no home). */
 int silence_store_path(char *out, size_t size, const char *publish_endpoint);
-
-/*
- * file_writer.c: rewrites one small file without waiting for the disk: each
- * time in a child process that does nothing else.
- *
- * The reading thread must never wait, and a disk may hang for minutes (NFS, a
- * full journal). A child is started by fork and calls only what is safe after
- * that (whole_file.h); it first closes what it inherited, so that a child that
- * hangs keeps no source and no socket open. At most one write is in progress.
- */
-
-struct file_writer;
-
-struct file_writer_options {
-        struct event_base *base;
-        const char *path; /* copied */
-        /* A write has ended: NULL, or why it failed. Called from the loop. */
-        void (*written)(void *ctx, const char *error);
-        void *ctx;
-};
-
-/* NULL when out of memory. */
-struct file_writer *file_writer_new(const struct file_writer_options *options);
-
-/* For shutdown: waits for the write in progress, for its part of STOP_S. */
-void file_writer_wait(struct file_writer *w);
-
-/* Also waits. */
-void file_writer_destroy(struct file_writer **w);
-
-/* Writes the text as the whole file. False: a write is in progress, or no process can be started; try again later. */
-bool file_writer_start(struct file_writer *w, const char *text);
-
-bool file_writer_is_busy(const struct file_writer *w);
