@@ -1741,6 +1741,8 @@ TEST(parts_of_another_moment_say_so)
         a = asked(&m);
         says(&a, QUESTION_WHERE,
              "RSS 920 MiB (of 900 MiB, 5.00 s earlier: given back 0 B, foreign 800 MiB, files 0 B)");
+        m.heap_state.resident = NULL; /* of a run that was seen without them */
+        assert_null(strstr(asked(&m).answer[QUESTION_WHERE].text, "given back"));
 }
 
 TEST(sentences_name_slots_that_there_are)
