@@ -254,12 +254,13 @@ static bool append_age(struct phrase *s, const struct evidence *e, uint64_t time
         return append_ns(s, sub_sat(world_known_until_ns(e->t), time_ns));
 }
 
-/* Of the census that has not seen all that grew. */
-static bool append_old_census_age(struct phrase *s, const struct evidence *e)
+/* Of the census that has not seen all that grew: a moment, not an age, which would be another at each question. */
+static bool append_old_census_time(struct phrase *s, const struct evidence *e)
 {
         if (e->risen)
-                return has_risen_further(e->risen) && append_age(s, e, e->risen->census_time_ns);
-        return e->t->census && (census_is_stale(e) || census_differs(e->t)) && append_age(s, e, e->t->census->time_ns);
+                return has_risen_further(e->risen) && phrase_append_moment(s, e->risen->census_time_ns);
+        return e->t->census && (census_is_stale(e) || census_differs(e->t)) &&
+               phrase_append_moment(s, e->t->census->time_ns);
 }
 
 /* What gained most, while live data grows and censuses are too few to judge bands; NULL: it is not said. */
