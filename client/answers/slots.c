@@ -208,6 +208,11 @@ static uint64_t most_bytes(const struct evidence *e)
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : newest_bytes(e, e->growing);
 }
 
+static bool has_garbage(const struct evidence *e)
+{
+        return e->t->census && census_has_garbage(e->t, e->over);
+}
+
 /* The runtime's census counts large and pinned arrays in whole blocks, its live bytes do not. */
 static bool exceeds_live(const struct evidence *e)
 {
@@ -389,7 +394,7 @@ static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
 static bool append_memory(struct phrase *s, const struct evidence *e)
 {
         static const char *const texts[] = {
-                "live {known_live}[{if_runs} ({live_age} ago)]",
+                "live {known_live}[ ({live_age} {ago|before the end})]",
                 "heap {heap_size}",
                 "resident {process_resident}",
                 "swapped {swapped}",

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "client/answers/census.h"
 #include "client/console/draw/widgets.h"
 #include "client/console/table/value.h"
 #include "proto/base/time.h"
@@ -37,14 +38,16 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
 {
         struct gauge g = { .label = "live", .series = HW__SERIES__SERIES_LIVE, .tint = TINT_DIM };
         char age[SHORT_TEXT], max[SHORT_TEXT];
-        uint64_t now_ns = world_known_until_ns(t);
+        uint64_t now_ns = world_known_until_ns(t), old_ns;
 
         (void)facts_text(g.value, t, FACT_LIVE);
         if (!facts_is_known(t, FACT_LIVE) || !t->heap->has_live_time_ns)
                 return g;
         (void)duration_or_unknown(age, true, now_ns > t->heap->live_time_ns ? now_ns - t->heap->live_time_ns : 0);
         (void)facts_text(max, t, FACT_LIVE_MAX);
-        if (scene_over(s, t))
+        if (scene_over(s, t) && live_is_old(t, &old_ns))
+                (void)snprintf(g.remark, sizeof(g.remark), "%.24s before its end · max %.24s", age, max);
+        else if (scene_over(s, t))
                 (void)snprintf(g.remark, sizeof(g.remark), "at its end · max %.24s", max);
         else
                 (void)snprintf(g.remark, sizeof(g.remark), "%.24s old · max %.24s", age, max);
