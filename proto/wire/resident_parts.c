@@ -109,17 +109,19 @@ char *resident_text(char *out, size_t size, const Hw__Resident *r)
                 put_bytes(&t, (double)part);
                 between = ", ";
         }
-        for (size_t i = 0; unknown && i < RESIDENT_PARTS_N; i++) {
+        if (!unknown)
+                return out;
+        text_put(&t, between);
+        text_put(&t, "other ");
+        put_bytes(&t, (double)r->unknown_bytes);
+        between = " (";
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
                 if (resident_part_bytes(r, i, &part))
                         continue;
                 text_put(&t, between);
                 text_put(&t, resident_part_name(i));
-                between = " and ";
+                between = ", ";
         }
-        if (unknown) {
-                text_put(&t, " ");
-                put_bytes(&t, (double)r->unknown_bytes);
-                text_put(&t, " together: not known separately");
-        }
+        text_put(&t, ": not known separately)");
         return out;
 }

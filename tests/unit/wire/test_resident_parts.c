@@ -28,7 +28,7 @@ TEST(in_words)
         r.has_unknown_bytes = 1;
         r.unknown_bytes = 40 << 20;
         assert_non_null(strstr(resident_text(text, sizeof(text), &r),
-                               ", files 16.0 MiB, given back and foreign 40.0 MiB together: not known separately"));
+                               ", files 16.0 MiB, other 40.0 MiB (given back, foreign: not known separately)"));
 }
 
 /* Files that are much of RSS are named, with what is still to be written to them. */
