@@ -233,9 +233,20 @@ void note_marker(struct model *m, const struct hw_event *e)
         add_note(m, e, NOTE_MARKER, 0);
 }
 
+/* The agent repeats the labels to each new reader, outside of capabilities. */
+static bool is_repeated(const struct notes *n, const struct hw_event *e)
+{
+        for (uint32_t i = 0; e->cap == HW_CAP_NONE && i < n->made; i++)
+                if (n->slots[i].what == NOTE_THREAD_LABEL && n->slots[i].time_ns == e->time_ns &&
+                    n->slots[i].thread == hw_event_u32(e, 0))
+                        return true;
+        return false;
+}
+
 void note_thread_label(struct model *m, const struct hw_event *e)
 {
-        add_note(m, e, NOTE_THREAD_LABEL, 4);
+        if (!is_repeated(&m->notes, e))
+                add_note(m, e, NOTE_THREAD_LABEL, 4);
 }
 
 void note_binary(struct model *m, const struct hw_event *e)

@@ -623,6 +623,7 @@ TEST_WITH(test_notes, open_feed, close_feed)
         ev(&f, HW_THREAD_LABEL, 0, 7, "4t", U(99), "worker");
         assert_int_equal(f.note.thread, 99);
         assert_string_equal(f.note.text, "worker");
+        ev(&f, HW_THREAD_LABEL, NONE, 7, "4t", U(99), "worker"); /* repeated to a new reader */
         ev(&f, HW_USER_BINARY_MSG, 0, 8, "8", U(5));
         assert_true(f.note.what == NOTE_BINARY && f.note.size_bytes == 8 && f.note.text_size == 0);
         ev(&f, HW_LOG_MSG, NONE, 9, "t", "");
