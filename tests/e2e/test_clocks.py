@@ -2,12 +2,14 @@
 """Clocks that are set while a program is watched: forward and back, by three days."""
 import contextlib
 import json
+import os
+import sqlite3
 import subprocess
 import time
 
 import pytest
 
-from harness import DEADLINE_S, Daemon, Programs, client, pb, require_tracing, running, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, Programs, client, pb, require_tracing, running, wait_for
 
 SHIM = r"""
 #define _GNU_SOURCE
@@ -133,3 +135,13 @@ def test_a_clock_that_is_set(directory, programs, step_s):
         d.ask(pb.Request(end_target=pb.EndTargetRequest(name="brief", exit_status=0)))
         wait_for(lambda: not d.target("brief"), "what is over to be removed")
         assert d.target("c").kept and client("summary", f"recording:{directory}/recordings/c").returncode == 0
+        db = directory / "a.db"
+        assert client("archive", "--db", db, "--target", "api", LOGS / "leaky-hT-ghc9103" / "run.eventlog").returncode == 0
+
+        def archived(target):
+            with contextlib.closing(sqlite3.connect(db)) as c:
+                return c.execute("SELECT count(*) FROM runs WHERE target = ?", (target,)).fetchone()[0]
+
+        with running(CLIENT, "archive", "--db", db, "--interval", "1s", env={**os.environ, **env, "HEAPWATCH_DIR": str(directory)}):
+            wait_for(lambda: archived("c"), "the run that the daemon keeps")
+        assert archived("api") == 1

@@ -32,6 +32,7 @@ struct archiver {
         struct observed *runs; /* followed runs, and finished ones that are not written yet */
         char (*hosts)[HOST_BYTES];
         uint64_t written_ms, kept_ms; /* monotonic */
+        struct clock_steady clock;
         uint64_t began_wall_ns;
         bool failing, failed;
         struct progress progress; /* of a finished log */
@@ -171,10 +172,14 @@ static void write_all(struct archiver *a)
         }
 }
 
+/* Only the size decides as long as what follows a daemon, from the boot on maybe, has a clock that may be wrong. */
 static void forget_old(struct archiver *a)
 {
+        const uint64_t wall_ns = clock_wall_ns();
+        const bool by_age =
+                clock_tells_age(&a->clock, UINT64_MAX, wall_ns, clock_mono_ns()) || a->options->from->files.n > 0;
         uint64_t bytes = 0, most = a->options->keep.max_bytes;
-        int r = keep_apply(&a->database, &a->options->keep, clock_wall_ns() / 1000000000u, &bytes);
+        int r = keep_apply(&a->database, &a->options->keep, by_age ? wall_ns / 1000000000u : 0, &bytes);
 
         a->kept_ms = clock_mono_ms();
         if (database_is_damage(r))
