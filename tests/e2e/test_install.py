@@ -107,7 +107,7 @@ def test_the_front_loads_few_libraries_and_continues_in_the_live_program(install
                           stdout=subprocess.PIPE, check=True)
     assert json.loads(done.stdout)["meta"]["logs"]
     done = subprocess.run([alone, "query", "SELECT program FROM runs", LOGS / "parallel-ghc9103" / "run.eventlog", "-f", "csv"], stdout=subprocess.PIPE, check=True)
-    assert done.stdout == b"program\nparallel\n"
+    assert done.stdout == b"program\nparallel-thr\n"
     done = subprocess.run([alone, "status"], stderr=subprocess.PIPE, text=True, env={**env, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 2 and "heapwatch-live" in done.stderr and "install" in done.stderr
 
