@@ -1,168 +1,159 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: text, read by the parser that reads files, so a user's rule can do everything that these do. docs/RULES.md
- * gives the reason for each number.
+ * DESIGN: the texts of rules as a file has them, so that a user's rule can do everything that these do; not as a file,
+ * which each command that reads a log would parse anew. docs/RULES.md gives the reason for each number.
  */
 #include "daemon/judge/rules/rule.h"
 
 #include <stddef.h>
 
+#define PAIRS(of, ...)                                                                                                 \
+        .of = { __VA_ARGS__ }, .n_##of = sizeof((struct rule_pair[]){ __VA_ARGS__ }) / sizeof(struct rule_pair)
+#define LABELS(...)      PAIRS(labels, __VA_ARGS__)
+#define ANNOTATIONS(...) PAIRS(annotations, __VA_ARGS__)
+
 /* clang-format off */
-#define RULE "  - alert: "
-#define LINE "    "
-#define NOTES LINE "annotations:\n" LINE "  summary: "
+const struct rule_text builtin_rules[] = {
+        { .group = "memory", .name = "leak",
+          .expr = "leak(live)",
+          .hold_for = "1m",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} [[leaks {{slope}} and does not slow down|has leaked, flat now]]; "
+                                   "live data is {{value}} now" },
+                      { "onset", "[[growth began {{onset}}; ]]nearest note: {{note}}" },
+                      { "where", "{{where}}" },
+                      { "verdict", "{{verdict}}" },
+                      { "time_to_limit", "{{time_to_limit}}" }) },
+        { .group = "memory", .name = "leaking-band",
+          .expr = "leak(band)",
+          .hold_for = "1m",
+          LABELS({ "severity", "info" },
+                 { "part_of", "leak" }),
+          ANNOTATIONS({ "summary", "{{band}} in {{target}} [[leaks {{slope}}|has leaked]] and holds {{value}}" },
+                      { "onset", "[[growth began {{onset}}; ]]nearest note: {{note}}" },
+                      { "verdict", "{{verdict}}" }) },
+        { .group = "memory", .name = "memory-runs-out",
+          .expr = "runs_out",
+          LABELS({ "severity", "critical" }),
+          ANNOTATIONS({ "summary", "{{target}} is running out of memory: {{runs_out}}" },
+                      { "where", "{{where}}" }) },
+        { .group = "memory", .name = "memory-runs-out-soon",
+          .expr = "time_to_limit < 2h",
+          .hold_for = "2m",
+          .until = "time_to_limit > 3h",
+          LABELS({ "severity", "warning" },
+                 { "part_of", "leak off-heap-growth resident-growth memory-runs-out-now memory-runs-out" }),
+          ANNOTATIONS({ "summary", "{{target}} may reach its memory limit[[ within {{value}}]]" },
+                      { "time_to_limit", "{{time_to_limit}}" },
+                      { "where", "{{where}}" }) },
+        { .group = "memory", .name = "memory-runs-out-now",
+          .expr = "time_to_limit < 20m",
+          .hold_for = "1m",
+          .until = "time_to_limit > 30m",
+          LABELS({ "severity", "critical" },
+                 { "part_of", "leak off-heap-growth resident-growth memory-runs-out" }),
+          ANNOTATIONS({ "summary", "{{target}} may reach its memory limit[[ within {{value}}]]" },
+                      { "time_to_limit", "{{time_to_limit}}" },
+                      { "where", "{{where}}" }) },
+        { .group = "memory", .name = "heap-limit-met",
+          .expr = "heap_limit_used >= 100%",
+          LABELS({ "severity", "critical" },
+                 { "part_of", "crashed memory-runs-out" }),
+          ANNOTATIONS({ "summary", "the heap of {{target}} has reached its limit: it had {{value}} of -M" },
+                      { "where", "{{where}}" }) },
+        { .group = "memory", .name = "off-heap-growth",
+          .expr = "growing(foreign) and not growing(heap)",
+          .hold_for = "1m",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "foreign memory (C code, malloc, shared memory) of {{target}} grows[[ by "
+                                   "{{slope}}]]" },
+                      { "onset", "[[growth began {{onset}}; ]]nearest note: {{note}}" },
+                      { "verdict", "{{verdict}}" },
+                      { "where", "{{where}}" }) },
+        { .group = "memory", .name = "resident-growth",
+          .expr = "growing(rss) and process_only",
+          .hold_for = "1m",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} grows[[ by {{slope}}]]; what grows in it is not known: "
+                                   "only its process is watched" },
+                      { "onset", "[[growth began {{onset}}]]" },
+                      { "verdict", "{{verdict}}" },
+                      { "where", "{{where}}" },
+                      { "time_to_limit", "{{time_to_limit}}" }) },
+        { .group = "memory", .name = "fragmentation",
+          .expr = "min(unneeded, 10m) > 25% * heap and min(unneeded, 10m) > 128MiB",
+          .hold_for = "10m",
+          .until = "min(unneeded, 10m) < 20% * heap",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "the heap of {{target}} is {{value}} larger than its live data needs, for at "
+                                   "least ten minutes" },
+                      { "sizing", "{{sizing}}" },
+                      { "where", "{{where}}" }) },
 
-#define GROUP(name) "groups:\n- name: " name "\n  rules:\n"
+        { .group = "collections", .name = "gc-pauses",
+          .expr = "p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and census_share < 50%",
+          .hold_for = "5m",
+          .until = "p99(gc_pause, 5m) < 150ms",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} is stopped by collections: one in a hundred takes {{value}} or "
+                                   "more" }) },
+        { .group = "collections", .name = "gc-share",
+          .expr = "mean(gc_share, 5m) > 30%",
+          .hold_for = "5m",
+          .until = "mean(gc_share, 5m) < 20%",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} spends {{value}} of its time collecting garbage, heap censuses not "
+                                   "counted" }) },
+        { .group = "collections", .name = "gc-sync",
+          .expr = "gc_sync_share > 10%",
+          .hold_for = "1m",
+          .until = "gc_sync_share < 5%",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} spends {{value}} of its time waiting for capabilities to stop "
+                                   "before collections: an unsafe foreign call, or a loop that allocates nothing, "
+                                   "holds one" }) },
+        { .group = "collections", .name = "gc-events-missing",
+          .expr = "gc_events_missing",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} does not log its collections: nothing is known about its heap. Run "
+                                   "it with +RTS -l" }) },
 
-const char *const builtin_rules[] = {
-        GROUP("memory")
-        RULE "leak\n"
-        LINE "expr: leak(live)\n"
-        LINE "for: 1m\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} [[leaks {{slope}} and does not slow down|has leaked, flat now]]; "
-        "live data is {{value}} now'\n"
-        LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
-        LINE "  where: '{{where}}'\n"
-        LINE "  verdict: '{{verdict}}'\n"
-        LINE "  time_to_limit: '{{time_to_limit}}'\n"
+        { .group = "program", .name = "threads-pile-up",
+          .expr = "threads_pile_up and threads > 1000",
+          .hold_for = "10s",
+          .keep_firing_for = "5m",
+          LABELS({ "severity", "warning" },
+                 { "part_of", "leak" }),
+          ANNOTATIONS({ "summary", "{{target}} [[makes threads that do not end: {{threads}}|"
+                                   "made threads that did not end]]" }) },
+        { .group = "program", .name = "crashed",
+          .expr = "crashed",
+          .until = "failed or not crashed and increase(crashes, 15m) < 1",
+          LABELS({ "severity", "critical" }),
+          ANNOTATIONS({ "summary", "{{target}} crashed: {{reason}}" }) },
+        { .group = "program", .name = "failed",
+          .expr = "failed",
+          .until = "crashed or not failed and increase(failures, 15m) < 1",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} failed: {{reason}}" }) },
+        { .group = "program", .name = "restart-loop",
+          .expr = "increase(restarts, 15m) >= 3",
+          LABELS({ "severity", "critical" }),
+          ANNOTATIONS({ "summary", "{{target}} has restarted {{value}} times in 15 minutes" }) },
 
-        RULE "leaking-band\n"
-        LINE "expr: leak(band)\n"
-        LINE "for: 1m\n"
-        LINE "labels: {severity: info, part_of: leak}\n"
-        NOTES "'{{band}} in {{target}} [[leaks {{slope}}|has leaked]] and holds {{value}}'\n"
-        LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
-        LINE "  verdict: '{{verdict}}'\n"
-
-        RULE "memory-runs-out\n"
-        LINE "expr: runs_out\n"
-        LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} is running out of memory: {{runs_out}}'\n"
-        LINE "  where: '{{where}}'\n"
-
-        RULE "memory-runs-out-soon\n"
-        LINE "expr: time_to_limit < 2h\n"
-        LINE "for: 2m\n"
-        LINE "until: time_to_limit > 3h\n"
-        LINE "labels: {severity: warning, part_of: leak off-heap-growth resident-growth "
-             "memory-runs-out-now memory-runs-out}\n"
-        NOTES "'{{target}} may reach its memory limit[[ within {{value}}]]'\n"
-        LINE "  time_to_limit: '{{time_to_limit}}'\n"
-        LINE "  where: '{{where}}'\n"
-
-        RULE "memory-runs-out-now\n"
-        LINE "expr: time_to_limit < 20m\n"
-        LINE "for: 1m\n"
-        LINE "until: time_to_limit > 30m\n"
-        LINE "labels: {severity: critical, part_of: leak off-heap-growth resident-growth memory-runs-out}\n"
-        NOTES "'{{target}} may reach its memory limit[[ within {{value}}]]'\n"
-        LINE "  time_to_limit: '{{time_to_limit}}'\n"
-        LINE "  where: '{{where}}'\n"
-
-        RULE "heap-limit-met\n"
-        LINE "expr: heap_limit_used >= 100%\n"
-        LINE "labels: {severity: critical, part_of: crashed memory-runs-out}\n"
-        NOTES "'the heap of {{target}} has reached its limit: it had {{value}} of -M'\n"
-        LINE "  where: '{{where}}'\n"
-
-        RULE "off-heap-growth\n"
-        LINE "expr: growing(foreign) and not growing(heap)\n"
-        LINE "for: 1m\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'foreign memory (C code, malloc, shared memory) of {{target}} grows[[ by {{slope}}]]'\n"
-        LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
-        LINE "  verdict: '{{verdict}}'\n"
-        LINE "  where: '{{where}}'\n"
-
-        RULE "resident-growth\n"
-        LINE "expr: growing(rss) and process_only\n"
-        LINE "for: 1m\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} grows[[ by {{slope}}]]; what grows in it is not known: only its process is watched'\n"
-        LINE "  onset: '[[growth began {{onset}}]]'\n"
-        LINE "  verdict: '{{verdict}}'\n"
-        LINE "  where: '{{where}}'\n"
-        LINE "  time_to_limit: '{{time_to_limit}}'\n"
-
-        RULE "fragmentation\n"
-        LINE "expr: min(unneeded, 10m) > 25% * heap and min(unneeded, 10m) > 128MiB\n"
-        LINE "for: 10m\n"
-        LINE "until: min(unneeded, 10m) < 20% * heap\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'the heap of {{target}} is {{value}} larger than its live data needs, for at least ten minutes'\n"
-        LINE "  sizing: '{{sizing}}'\n"
-        LINE "  where: '{{where}}'\n",
-
-        GROUP("collections")
-        RULE "gc-pauses\n"
-        LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20 and census_share < 50%\n"
-        LINE "for: 5m\n"
-        LINE "until: p99(gc_pause, 5m) < 150ms\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} is stopped by collections: one in a hundred takes {{value}} or more'\n"
-
-        RULE "gc-share\n"
-        LINE "expr: mean(gc_share, 5m) > 30%\n"
-        LINE "for: 5m\n"
-        LINE "until: mean(gc_share, 5m) < 20%\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} spends {{value}} of its time collecting garbage, heap censuses not counted'\n"
-
-        RULE "gc-sync\n"
-        LINE "expr: gc_sync_share > 10%\n"
-        LINE "for: 1m\n"
-        LINE "until: gc_sync_share < 5%\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} spends {{value}} of its time waiting for capabilities to stop before collections: an unsafe "
-              "foreign call, or a loop that allocates nothing, holds one'\n"
-
-        RULE "gc-events-missing\n"
-        LINE "expr: gc_events_missing\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n",
-
-        GROUP("program")
-        RULE "threads-pile-up\n"
-        LINE "expr: threads_pile_up and threads > 1000\n"
-        LINE "for: 10s\n"
-        LINE "keep_firing_for: 5m\n"
-        LINE "labels: {severity: warning, part_of: leak}\n"
-        NOTES "'{{target}} [[makes threads that do not end: {{threads}}|made threads that did not end]]'\n"
-
-        RULE "crashed\n"
-        LINE "expr: crashed\n"
-        LINE "until: failed or not crashed and increase(crashes, 15m) < 1\n"
-        LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} crashed: {{reason}}'\n"
-
-        RULE "failed\n"
-        LINE "expr: failed\n"
-        LINE "until: crashed or not failed and increase(failures, 15m) < 1\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} failed: {{reason}}'\n"
-
-        RULE "restart-loop\n"
-        LINE "expr: increase(restarts, 15m) >= 3\n"
-        LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} has restarted {{value}} times in 15 minutes'\n",
-
-        GROUP("stream")
-        RULE "stream-stalled\n"
-        LINE "expr: stream_idle > 2m and stream_idle > 5 * stream_gap\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'nothing has come from {{target}} for {{value}}: {{reason}}'\n"
-
-        RULE "stream-damaged\n"
-        LINE "expr: increase(lost_bytes, 10m) > 0\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{value}} of the log of {{target}} was damaged and skipped'\n"
-
-        RULE "recording-paused\n"
-        LINE "expr: recording_paused_first\n"
-        LINE "for: 15s\n"
-        LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} is watched but not recorded, or not all of it: {{reason}}'\n",
-        NULL
+        { .group = "stream", .name = "stream-stalled",
+          .expr = "stream_idle > 2m and stream_idle > 5 * stream_gap",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "nothing has come from {{target}} for {{value}}: {{reason}}" }) },
+        { .group = "stream", .name = "stream-damaged",
+          .expr = "increase(lost_bytes, 10m) > 0",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{value}} of the log of {{target}} was damaged and skipped" }) },
+        { .group = "stream", .name = "recording-paused",
+          .expr = "recording_paused_first",
+          .hold_for = "15s",
+          LABELS({ "severity", "warning" }),
+          ANNOTATIONS({ "summary", "{{target}} is watched but not recorded, or not all of it: {{reason}}" }) },
+        { .name = NULL },
 };
 /* clang-format on */

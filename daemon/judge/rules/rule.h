@@ -99,8 +99,8 @@ struct series_finely ruleset_reads(const struct ruleset *set);
 
 void ruleset_destroy(struct ruleset **set);
 
-/* The rules that are in force without any file, as YAML documents; NULL after the last. Reasons: docs/RULES.md. */
-extern const char *const builtin_rules[];
+/* The rules that are in force without any file; the one after the last has no name. Reasons: docs/RULES.md. */
+extern const struct rule_text builtin_rules[];
 
 /*
  * template.c: annotations: texts with {{names}} that are filled in when an alert is published. Of "[[this|that]]" the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: each file is walked key by key into rule texts; rule_new checks what they mean, its errors name a field, and
- * the field's node gives the place. The pack is read the same way, first, so that files can modify its rules. Reading
- * goes on after a mistake: people want to see all of them.
+ * the field's node gives the place. The pack comes first, so that files can modify its rules. Reading goes on after a
+ * mistake: people want to see all of them.
  */
 #include "daemon/watch/rule_file/rulebook.h"
 
@@ -17,7 +17,6 @@
 struct reader {
         struct yaml_file file;
         struct ruleset *set;
-        bool builtin; /* reading the pack itself */
         bool good;
 };
 
@@ -192,8 +191,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
                 rule_destroy(&rule);
                 return false;
         }
-        rule->builtin = r->builtin || changed;
-        rule->changed = changed;
+        rule->builtin = rule->changed = changed;
         rule->plan = plan;
         return place_rule(r, p, rule, changed);
 }
@@ -202,7 +200,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
 static bool find_changed(struct reader *r, const struct group *g, const char *name, const yaml_node_t *at,
                          struct rule **ret)
 {
-        for (size_t i = 0; i < r->set->n && !r->builtin; i++) {
+        for (size_t i = 0; i < r->set->n; i++) {
                 *ret = r->set->rules[i];
                 if ((*ret)->builtin && !strcmp((*ret)->name, name))
                         return true;
@@ -348,19 +346,31 @@ static void add_text(struct reader *r, const char *name, const char *text, const
         yaml_file_done(&r->file);
 }
 
+static bool add_pack(struct ruleset *set, struct rule_error *error)
+{
+        for (const struct rule_text *t = builtin_rules; t->name; t++) {
+                struct rule *rule = rule_new(t, error);
+
+                if (!rule || !ruleset_add(set, rule))
+                        return false;
+                rule->builtin = true;
+        }
+        return true;
+}
+
 static bool begin_reading(struct reader *r, const struct error_sink *says)
 {
-        *r = (struct reader){ .builtin = true, .good = true };
+        struct rule_error error = { .text = "out of memory" };
+
+        *r = (struct reader){ .good = true };
         r->set = calloc(1, sizeof(*r->set));
-        if (!r->set) {
-                says->say(says->ctx, "out of memory");
-                return false;
-        }
-        r->set->drop_plan = action_plan_unref;
-        for (size_t i = 0; builtin_rules[i]; i++)
-                add_text(r, "(built in)", builtin_rules[i], says);
-        r->builtin = false;
-        return true;
+        if (r->set)
+                r->set->drop_plan = action_plan_unref;
+        if (r->set && add_pack(r->set, &error))
+                return true;
+        says->say(says->ctx, error.text);
+        ruleset_destroy(&r->set);
+        return false;
 }
 
 static struct ruleset *finish_reading(struct reader *r)
