@@ -111,7 +111,7 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
                 return;
         }
         const struct model *m = pipeline_model(p);
-        struct point *points = calloc(LIMIT_HISTORY_POINTS, sizeof(*points));
+        struct point *points = malloc(LIMIT_HISTORY_POINTS * sizeof(*points));
         if (!points) {
                 reply_error(client, out_of_memory);
                 return;
