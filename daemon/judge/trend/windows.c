@@ -374,7 +374,8 @@ void windows_read(struct windows *w, const struct ladder *ladder)
         struct ladder then = *ladder; /* whose buckets it borrows */
         then.minutes = r->ended;
         (void)gather_points(&then, level, n, pair, p);
-        p[0] = pair == 2 ? floors_mean(r->end, ladder_floor(&then, level, 2 * n - 2)) : r->end;
+        if (n * pair == LADDER_BUCKETS)
+                p[0] = floors_mean(r->end, ladder_floor(&then, level, LADDER_BUCKETS - 2));
         r->passed = 0;
         if (theil_sen_fit(p, n, &fit))
                 set_line(r, w, index, &fit, p, WINDOWS_STEADY);
