@@ -69,7 +69,7 @@ static void write_columns(struct pen *p, const struct column *list, size_t n)
 static const struct console_key common[] = {
         { "0 - 9, F1 - F9", "the views, in the order of the tabs; each also by the letter below" },
         { ". ,", "next and previous target" },
-        { "space", "freeze the screen; again: continue. Nothing is lost meanwhile" },
+        { "space", "freeze the screen; again: continue, with what came meanwhile" },
         { "left, right", "move the time cursor of charts; a click sets it; esc removes it" },
         { "c", "the other clock: time of day, or time since the program started" },
         { "+ -", "longer and shorter window of charts and histories" },
