@@ -76,7 +76,6 @@ struct query_column {
 
 #define QUERY_UNIT_OF_SERIES "B, s"
 
-#define QUERY_COLUMNS_MAX   24u
 #define QUERY_FIRST_COLUMNS 3u /* source, target, run */
 
 /* What a query asks of a table as far as it saves work: rows that do not fit may come all the same. Seconds. */

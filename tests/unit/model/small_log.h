@@ -72,13 +72,15 @@ static inline void tell_small_log(struct feed *f)
         }
         ev(f, HW_TICKY_COUNTER_DEF, NONE, 3, "82zz", U(1), U(2), "MM", "Main.go");
         ev(f, HW_CONC_MARK_BEGIN, NONE, 600, "");
-        struct process_sample process = { .rss_bytes = 1,
-                                          .pss_bytes = 2,
-                                          .swap_bytes = 3,
-                                          .cpu_ns = 4,
-                                          .wall_ns = 8,
-                                          .cgroup = "/a",
-                                          .pages = { 9, 1, 2, 3, 4 } };
+        struct process_sample process = {
+                .rss_bytes = 1,
+                .pss_bytes = 2,
+                .swap_bytes = 3,
+                .cpu_ns = 4,
+                .wall_ns = 8,
+                .cgroup = "/a",
+                .pages = { .rss_bytes = 9, .files_bytes = 1, .dirty_bytes = 2, .shared_bytes = 3, .lazy_free_bytes = 4 }
+        };
         model_process(f->m, 41 * SECOND, &process);
         model_end_run(f->m, true);
 }
