@@ -55,7 +55,7 @@ def test_what_is_told(killed):
     for r in rows:
         first.setdefault(r["key"], r)
     assert first["end"]["text"].startswith("killed by signal 9 (SIGKILL)") and first["end"]["timeNs"]
-    assert re.match(r"live [\d.]+ [KM]iB, heap [\d.]+ [KM]iB, resident [\d.]+ [KM]iB", first["memory"]["text"])
+    assert re.match(r"live [\d.]+ [KM]iB( \([\d.]+ m?s before the end\))?, heap [\d.]+ [KM]iB, resident [\d.]+ [KM]iB", first["memory"]["text"])
     assert re.fullmatch(r"its heap had [\d.]+ % of the heap limit -M, 800 MiB", first["limit"]["text"])
     assert first["since"]["text"].startswith("Growth began") and first["grows"]["text"]
     assert first["bands"]["text"].startswith("+") and first["said"]["after"] == "  begin"

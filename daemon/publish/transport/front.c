@@ -801,8 +801,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
         if (atomic_exchange(&f->check_keys, false)) {
                 for (unsigned i = 0; i < f->n_table; i++) {
                         struct connection *c = f->table[i];
-                        if (c && c->keyed &&
-                            !(c->identity.has_key && admission_holds(f->options.admission, c->identity.public))) {
+                        /* one whose handshake is not over yet is judged by the new keys */
+                        if (c && c->identity.has_key && !admission_holds(f->options.admission, c->identity.public)) {
                                 admission_count_shut(f->options.admission, c->address);
                                 close_connection(c);
                         }
