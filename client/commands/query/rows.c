@@ -53,31 +53,30 @@ void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value)
                 query_rows_add_null(r);
 }
 
-static uint64_t get_number(ProtobufCType type, const void *at)
+/* Of any type of integer; a boolean is 0 or 1 in 32 bits. */
+static uint64_t get_number(const struct field_values *v)
 {
-        return type == PROTOBUF_C_TYPE_BOOL                                      ? *(const protobuf_c_boolean *)at != 0
-               : type == PROTOBUF_C_TYPE_UINT32 || type == PROTOBUF_C_TYPE_INT32 ? *(const uint32_t *)at
-                                                                                 : *(const uint64_t *)at;
+        return v->step == sizeof(uint32_t) ? *(const uint32_t *)(const void *)v->at
+                                           : *(const uint64_t *)(const void *)v->at;
 }
 
-static void add_field(struct query_rows *r, const ProtobufCFieldDescriptor *f, const char *message)
+static void add_field(struct query_rows *r, const ProtobufCFieldDescriptor *f, const ProtobufCMessage *message)
 {
-        const void *at = message + f->offset;
-        const bool is_text = f->type == PROTOBUF_C_TYPE_STRING;
+        const struct field_values v = field_values(message, f);
         char text[ENUM_TEXT_MAX];
 
-        if (!is_text && !*(const protobuf_c_boolean *)(message + f->quantifier_offset))
+        if (!v.count)
                 query_rows_add_null(r);
-        else if (is_text)
-                query_rows_add_text(r, *(char *const *)at);
+        else if (f->type == PROTOBUF_C_TYPE_STRING)
+                query_rows_add_text(r, *(char *const *)(const void *)v.at);
         else if (f->type == PROTOBUF_C_TYPE_ENUM)
-                query_rows_add_text(r, enum_text(text, f->descriptor, *(const int *)at));
+                query_rows_add_text(r, enum_text(text, f->descriptor, *(const int *)(const void *)v.at));
         else if (f->type == PROTOBUF_C_TYPE_DOUBLE)
-                query_rows_add_real(r, *(const double *)at);
+                query_rows_add_real(r, *(const double *)(const void *)v.at);
         else if (text_has_suffix(f->name, "_ns"))
-                query_rows_add_seconds(r, get_number(f->type, at));
+                query_rows_add_seconds(r, get_number(&v));
         else
-                query_rows_add_integer(r, get_number(f->type, at));
+                query_rows_add_integer(r, get_number(&v));
 }
 
 void query_rows_add_fields(struct query_rows *r, const ProtobufCMessage *m, const char *names)
@@ -86,7 +85,7 @@ void query_rows_add_fields(struct query_rows *r, const ProtobufCMessage *m, cons
 
         for (size_t n; (n = strcspn(names, " ")) > 0; names += n + (names[n] == ' ')) {
                 (void)snprintf(name, sizeof(name), "%.*s", (int)n, names);
-                add_field(r, protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name), (const char *)m);
+                add_field(r, protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name), m);
         }
 }
 
