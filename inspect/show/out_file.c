@@ -30,13 +30,13 @@ bool out_file_check(const char *path, const char *const *suffixes, struct error 
 {
         char list[256];
         struct text_out out;
+        size_t n = 0;
 
         if (out_file_suffix(path, suffixes) >= 0)
                 return is_writable(path) || error_set(error, "%.500s: cannot be written: %s", path, strerror(errno));
         text_out_init(&out, list, sizeof(list));
-        for (size_t i = 0; suffixes[i]; i++) {
-                text_put(&out, i == 0 ? "" : suffixes[i + 1] ? ", " : " or ");
-                text_put(&out, suffixes[i]);
-        }
+        while (suffixes[n])
+                n++;
+        text_put_alternatives(&out, suffixes, n);
         return error_set(error, "-o %.500s: expected a file that ends with %s", path, list);
 }

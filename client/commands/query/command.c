@@ -18,6 +18,7 @@
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 #include "proto/eventlog/recording/stretch.h"
 
@@ -34,9 +35,6 @@ struct request {
         const char *db; /* the archive of TARGET@WHEN */
         bool list, schema, examples;
 };
-
-#define FORMATS "table, csv, tsv, json, ndjson or markdown"
-#define CHARTS  "no, line, bar or area"
 
 static const char *const formats[] = { "table", "csv", "tsv", "json", "ndjson", "markdown", NULL };
 static const char *const charts[] = { "no", "line", "bar", "area", NULL };
@@ -340,11 +338,17 @@ static const char *const typed_commands[] = { "tables", "schema", "examples", "f
                                               "help",   "quit",   "exit",     NULL };
 
 /* The place of a word in a list until a NULL; -1: it is not there, which is reported. */
-static int find_choice(const char *command, const char *const *words, const char *expected, const char *word)
+static int find_choice(const char *command, const char *const *words, const char *word)
 {
-        for (int i = 0; words[i]; i++)
-                if (!strcmp(words[i], word))
-                        return i;
+        char expected[128];
+        struct text_out to;
+        int n = 0;
+
+        for (; words[n]; n++)
+                if (!strcmp(words[n], word))
+                        return n;
+        text_out_init(&to, expected, sizeof(expected));
+        text_put_alternatives(&to, words, (size_t)n);
         (void)command_error(&command_query, ".%s: expected %s%s%s", command, expected, *word ? "; not " : "", word);
         return -1;
 }
@@ -368,10 +372,8 @@ static void print_typed_help(void)
                 ".tables        the tables, views and functions, a line each\n"
                 ".schema NAME   the columns of a table, with units; without NAME of all tables\n"
                 ".examples      questions, each with a query that answers it\n"
-                ".format WORD   " FORMATS
-                "\n"
-                ".chart WORD    " CHARTS
-                ": by the first column, or a table\n"
+                ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
+                ".chart WORD    no, line, bar or area: by the first column, or a table\n"
                 ".quit          as Ctrl-D\n");
 }
 
@@ -403,9 +405,9 @@ static int run_typed_command(void *ctx, const char *line)
                 print_examples(true, t->n);
         else if (!strcmp(name, "help"))
                 print_typed_help();
-        else if (!strcmp(name, "format") && (found = find_choice(name, formats, FORMATS, word)) >= 0)
+        else if (!strcmp(name, "format") && (found = find_choice(name, formats, word)) >= 0)
                 o->format = (enum query_format)found;
-        else if (!strcmp(name, "chart") && (found = find_choice(name, charts, CHARTS, word)) >= 0)
+        else if (!strcmp(name, "chart") && (found = find_choice(name, charts, word)) >= 0)
                 o->chart = (enum query_chart)found;
         else if (found == 0)
                 return report_unknown("command", name, typed_commands, ARRAY_SIZE(typed_commands) - 1, ".", "help");
