@@ -135,22 +135,30 @@ static void print_object(struct json_out *j, sqlite3_stmt *row)
         json_close(j, '}');
 }
 
+/* An item of the array that is open, or a text of its own with its line end. */
+static void print_line(struct json_out *j, sqlite3_stmt *statement, bool alone,
+                       void (*print)(struct json_out *j, sqlite3_stmt *statement))
+{
+        struct json_out line = { .to = j->to };
+
+        if (!alone)
+                json_line(j);
+        print(alone ? &line : j, statement);
+        if (alone)
+                (void)putc('\n', j->to);
+}
+
 static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each, bool units)
 {
         struct json_out j = { .to = to };
-        int status = SQLITE_ROW;
+        int status;
 
         if (!a_line_each)
                 json_open(&j, '[');
-        for (; units || ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)); units = false) {
-                struct json_out line = { .to = to };
-
-                if (!a_line_each)
-                        json_line(&j);
-                (units ? print_units : print_object)(a_line_each ? &line : &j, statement);
-                if (a_line_each)
-                        (void)putc('\n', to);
-        }
+        if (units)
+                print_line(&j, statement, a_line_each, print_units);
+        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to))
+                print_line(&j, statement, a_line_each, print_object);
         if (!a_line_each) {
                 json_close(&j, ']');
                 (void)putc('\n', to);
