@@ -200,7 +200,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
         if (e->foreign || early_is_foreign(rise)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
-        } else if (e->threads || (e->growing && e->growing->threads)) {
+        } else if (threads_are_culprit(e)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "threads");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;

@@ -163,6 +163,11 @@ bool live_grows(const struct evidence *e)
                (e->rise && e->rise->series == HW__SERIES__SERIES_LIVE);
 }
 
+bool threads_are_culprit(const struct evidence *e)
+{
+        return e->threads || (e->growing && e->growing->threads);
+}
+
 bool limit_was_met(const struct evidence *e)
 {
         const Hw__Target *t = e->t->target;
@@ -473,7 +478,7 @@ static bool is_same_statement(const struct evidence *e, const char *rule)
         if (!strcmp(rule, "heap-limit-met"))
                 return e->early && early_at_limit(e->early);
         if (!strcmp(rule, "threads-pile-up"))
-                return e->threads || (e->growing && e->growing->threads);
+                return threads_are_culprit(e);
         for (size_t i = 0; e->grows && i < ARRAY_SIZE(of_growth); i++)
                 if (!strcmp(rule, of_growth[i]))
                         return true;

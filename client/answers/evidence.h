@@ -92,6 +92,9 @@ static inline bool early_meets_now(const Hw__EarlyWarning *early)
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);
 
+/* The number of threads rises, or a band that grows is of threads. */
+bool threads_are_culprit(const struct evidence *e);
+
 /* By the runtime's own status for it, the kernel's account, or the heap's largest size. False also while unknown. */
 bool limit_was_met(const struct evidence *e);
 
