@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "proto/base/time.h"
+
 static inline uint64_t clock_read_ns(clockid_t clock)
 {
         struct timespec t = { 0 };
@@ -33,8 +35,7 @@ static inline uint64_t clock_mono_ms(void)
 
 /* Since when, by the other clock, the wall clock has not been set, as far as its reader has seen; begins with zeros. */
 struct clock_steady {
-        int64_t offset_ns;
-        uint64_t since_mono_ns;
+        uint64_t offset_ns, since_mono_ns; /* modulo 2^64 */
 };
 
 /*
@@ -43,11 +44,11 @@ struct clock_steady {
  */
 static inline bool clock_tells_age(struct clock_steady *s, uint64_t age_ns, uint64_t wall_ns, uint64_t mono_ns)
 {
-        const int64_t minute_ns = INT64_C(60000000000), offset_ns = (int64_t)(wall_ns - mono_ns);
-        const int64_t step_ns = (int64_t)((uint64_t)offset_ns - (uint64_t)s->offset_ns);
+        const uint64_t offset_ns = wall_ns - mono_ns, wait_ns = age_ns < NS_PER_HOUR ? age_ns : NS_PER_HOUR;
+        const int64_t step_ns = (int64_t)(offset_ns - s->offset_ns), most_ns = (int64_t)NS_PER_MINUTE;
 
-        if (s->since_mono_ns == 0 || step_ns > minute_ns || step_ns < -minute_ns)
+        if (s->since_mono_ns == 0 || step_ns > most_ns || step_ns < -most_ns)
                 s->since_mono_ns = mono_ns;
         s->offset_ns = offset_ns;
-        return mono_ns - s->since_mono_ns >= (age_ns < 60 * (uint64_t)minute_ns ? age_ns : 60 * (uint64_t)minute_ns);
+        return mono_ns - s->since_mono_ns >= wait_ns;
 }

@@ -385,8 +385,8 @@ struct model_sink tracker_sink(struct tracker *t)
 
 static bool is_due(const struct tracker *t, const struct published *published, unsigned word, unsigned minutes)
 {
-        const uint64_t gap_ns = minutes * t->config.trend.resolution_ns,
-                       whole_ns = gap_ns > NS_PER_S ? gap_ns : NS_PER_S;
+        const uint64_t steps_ns = minutes * t->config.trend.resolution_ns;
+        const uint64_t period_ns = steps_ns > NS_PER_S ? steps_ns : NS_PER_S;
 
         if (published->ever && word != published->word)
                 return true;
@@ -395,7 +395,7 @@ static bool is_due(const struct tracker *t, const struct published *published, u
         if (!published->fresh)
                 return false;
         /* as soon as the minute is closed: who asks then is told the same as who follows */
-        return !published->ever || t->ended || t->watermark_ns / whole_ns != published->at_ns / whole_ns;
+        return !published->ever || t->ended || t->watermark_ns / period_ns != published->at_ns / period_ns;
 }
 
 /* `trend` may be NULL. A sample of a minute that is still open changes the verdict once more, when it is closed. */

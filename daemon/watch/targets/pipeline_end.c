@@ -57,9 +57,8 @@ static const char *limit_text(const struct pipeline *p, char *text, size_t size)
 /* Of a shell, say, that started the program. A log that ends before its first flush does not tell its process. */
 static bool is_exit_of_another(const struct pipeline *p, const struct run_exit *how)
 {
-        const uint32_t told = run_process(model_run(p->model)), pid = told        ? told
-                                                                      : p->source ? source_peer(p->source)
-                                                                                  : 0;
+        const uint32_t told = run_process(model_run(p->model));
+        const uint32_t pid = told || !p->source ? told : source_peer(p->source);
 
         return how->pid && pid && pipeline_has_run(p) && how->pid != pid;
 }
