@@ -396,6 +396,11 @@ unit:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=unit scripts/check
 .PHONY: unit
 
+#: golden      writes anew what programs of unit tests say (tests/unit/golden.h); review the diff
+golden: $(patsubst tests/unit/%.c,$(O)/unit/%,$(shell grep -l TEST_GOLDEN $(UNIT_SRC)))
+	$(Q)for program in $^; do HEAPWATCH_GOLDEN=1 $$program > /dev/null 2>&1 || exit 1; done
+.PHONY: golden
+
 #: e2e         only the end-to-end tests
 e2e:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=e2e scripts/check

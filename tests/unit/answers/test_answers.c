@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_answers.c - the answers: from states, verdicts, bands, ends and alerts to words and advice. */
+/* test_answers.c - the answers: from states, verdicts, bands, ends and alerts to words and advice (answers.txt). */
 #include <stdio.h>
 #include "tests/unit/test.h"
 
@@ -10,6 +10,7 @@
 #include "proto/base/array.h"
 #include "proto/eventlog/advice.h"
 #include "tests/unit/console/made_up.h"
+#include "tests/unit/golden.h"
 #include "tests/unit/phrase_slots.h"
 
 #define MINUTE (60 * SECOND)
@@ -179,16 +180,31 @@ static void brief_agrees(const struct answers *a, const struct world_target *t, 
         assert_string_equal(b.answer[QUESTION_WRONG].text, a->answer[QUESTION_WRONG].text);
 }
 
-static struct answers asked(const struct made *m)
+/* All that is said of it goes into the text; a table shows the same. */
+static struct answers answer_to(const char *test, const struct made *m, bool live)
 {
+        char text[2 * ANSWER_TEXT], what[16];
         struct answers a;
 
-        answers_of(&a, &m->t, true);
-        brief_agrees(&a, &m->t, true);
-        for (int q = 0; q < QUESTIONS; q++)
+        answers_of(&a, &m->t, live);
+        brief_agrees(&a, &m->t, live);
+        golden_state(test);
+        golden_says("word", a.word);
+        for (int q = 0; q < QUESTIONS; q++) {
                 assert_true(q == QUESTION_WHY || a.answer[q].text[0] != '\0');
+                golden_says(question_key((enum target_question)q),
+                            answer_whole(text, sizeof(text), &a.answer[q], "<T>"));
+        }
+        golden_says("culprit", a.culprit_text);
+        golden_says("headline", answers_headline(text, sizeof(text), &a, "5m 00s"));
+        for (size_t i = 0; i < ANSWER_CAVEATS; i++) {
+                (void)snprintf(what, sizeof(what), "caveat %zu", i + 1);
+                golden_says(what, i < a.n_caveats ? a.caveats[i] : "");
+        }
         return a;
 }
+
+#define ask(m) answer_to(__func__, m, true)
 
 static const char *advice(const struct made *m)
 {
@@ -196,19 +212,6 @@ static const char *advice(const struct made *m)
 
         answers_of(&a, &m->t, true);
         return a.answer[QUESTION_NEXT].key;
-}
-
-static void has(const char *text, const char *part)
-{
-        if (!strstr(text, part))
-                fail_msg("\"%s\" is not in \"%s\"", part, text);
-}
-
-static void says(const struct answers *a, enum target_question q, const char *part)
-{
-        char text[2 * ANSWER_TEXT];
-
-        has(answer_whole(text, sizeof(text), &a->answer[q], "<T>"), part);
 }
 
 /* ---------------------------------------------------------------- verdicts */
@@ -219,24 +222,15 @@ TEST(a_steady_program_has_nothing_wrong)
         struct answers a;
 
         begin(&m);
-        a = asked(&m);
-        assert_string_equal(a.word, "steady");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_GOOD);
-        says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
-        says(&a, QUESTION_SINCE, "No lasting growth since <T>");
-        says(&a, QUESTION_GROWS, "No band; the largest is Main.CartItem with 40.0 MiB");
-        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = m.t.event_time_ns - 30 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
+        ask(&m);
         m.heap_state.live_time_ns = m.t.event_time_ns - 62 * SECOND; /* nobody takes it for that of now */
-        a = asked(&m);
-        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB (1m 02s ago), heap 90.0 MiB");
+        ask(&m);
         m.heap_state.has_live_time_ns = 0;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "No limit is known");
-        says(&a, QUESTION_NEXT, "Nothing");
+        a = ask(&m);
         assert_string_equal(advice(&m), "nothing");
         assert_int_equal(a.culprit, 0);
 }
@@ -255,20 +249,17 @@ TEST(a_program_is_steady_since_its_window_began)
         m.live.evidence = &evidence;
         m.live.has_since_ns = 1;
         m.live.since_ns = 9 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "No lasting growth since <T>");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 4 * MINUTE);
         m.run.has_first_time_ns = 1;
         evidence.span_ns = 10 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "No lasting growth since its start");
+        ask(&m);
 }
 
 TEST(a_leak_is_told_from_end_to_end)
 {
         struct made m;
         struct answers a;
-        char text[ANSWER_TEXT];
 
         leak_live(&m);
         m.band.info_table = &m.table;
@@ -290,23 +281,11 @@ TEST(a_leak_is_told_from_end_to_end)
         m.limit.limit_bytes = 512 * MIB;
         m.limit.has_as_of_ns = 1;
         m.limit.as_of_ns = 60 * MINUTE;
-        a = asked(&m);
-        assert_string_equal(a.word, "leak");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
-        says(&a, QUESTION_WRONG, "A leak: live data grows by 912 KiB/s");
-        says(&a, QUESTION_WRONG, "does not slow down");
-        says(&a, QUESTION_SINCE, "Growth began at <T>, 20.0 ms after the marker “cache on”");
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
-        says(&a, QUESTION_GROWS,
-             "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20) with 40.0 MiB, +880 KiB/s");
-        says(&a, QUESTION_WHERE, "In live data: live 42.0 MiB");
-        says(&a, QUESTION_UNTIL, "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)");
-        says(&a, QUESTION_UNTIL, "; that is at <T>");
         assert_int_equal(a.answer[QUESTION_UNTIL].time_ns, 102 * MINUTE);
-        says(&a, QUESTION_NEXT, "Look at src/Main.hs:12:3-20");
         assert_int_equal(a.culprit, 1);
-        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
-                            "leak: +912 KiB/s since 5m 00s (cache on), Main.CartItem, limit in 42m 00s");
 }
 
 TEST(the_headline_of_a_run_that_is_over)
@@ -315,7 +294,6 @@ TEST(the_headline_of_a_run_that_is_over)
                                       .name = (char *)"[Item]" };
         struct made m;
         struct answers a;
-        char text[ANSWER_TEXT];
 
         leak_live(&m);
         m.growing.label = (char *)"ghc-prim:GHC.Types.:";
@@ -327,33 +305,22 @@ TEST(the_headline_of_a_run_that_is_over)
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
         m.limit.low_ns = m.limit.mid_ns = 42 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "list cells (GHC.Types.:) with 40.0 MiB");
+        ask(&m);
         m.world_band.contents = &contents;
-        static const char *const said[] = { "[Item] (GHC.Types.:) with 40.0 MiB", "[Item] (50.0 % of GHC.Types.:) with",
-                                            "list cells (GHC.Types.:; 33.3 % [Item]) with" };
-        for (unsigned i = 3; i-- > 0;) {
-                contents.bytes = m.world_band.bytes / (i + 1);
-                a = asked(&m);
-                says(&a, QUESTION_GROWS, said[i]);
+        for (unsigned part = 3; part > 0; part--) {
+                contents.bytes = m.world_band.bytes / part;
+                ask(&m);
         }
         m.world_band.contents = NULL;
-        says(&a, QUESTION_SINCE, "1.00 s before the message “served 2400 requests”"); /* which is not why */
-        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
-                            "leak: +912 KiB/s since 5m 00s, [Item], limit in 42m 00s");
         m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
         m.state.state = HW__TARGET__STATE__STATE_ENDED; /* no limit lies ahead */
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "It ended first. At that rate, in 42m 00s");
+        a = ask(&m);
         assert_false(a.answer[QUESTION_UNTIL].has_time);
-        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
-                            "leak: +912 KiB/s since 5m 00s (served 2400 requests), list cells");
 }
 
 TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
 {
         struct made m;
-        struct answers a;
 
         begin(&m);
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
@@ -366,41 +333,29 @@ TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
         m.live.provisional_low = 5120;
         m.live.provisional_high = 20480;
         m.live.provisional_span_ns = 2 * MINUTE;
-        a = asked(&m);
-        assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG,
-             "Not known yet: live data may grow, by 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s; "
-             "slow growth can be judged in 6m 00s");
-        says(&a, QUESTION_NEXT, "See in the charts whether it still grows; a verdict is due in 6m 00s");
+        ask(&m);
         m.live.has_verdict_by_ns = 1;
         m.live.verdict_by_ns = 32 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "; a verdict is due in 6m 00s to 32m 00s");
-        says(&a, QUESTION_NEXT, "a verdict is due in 6m 00s to 32m 00s");
+        ask(&m);
         m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.verdict_in_ns = 0;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known: the run was too short for a verdict");
+        ask(&m);
         assert_string_equal(advice(&m), "too-short");
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = 10 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known: the part of the run that was seen was too short for a verdict");
+        ask(&m);
         m.run.has_first_time_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "no major collection has measured live data yet");
+        ask(&m);
         assert_string_equal(advice(&m), "no-live-yet");
         m.advices[0] = &m.advice;
         m.health.advice = m.advices;
         m.health.n_advice = 1;
         m.advice.has_code = 1;
         m.advice.code = HW_ADVICE_NOT_FLUSHED;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known yet: the program keeps its events in its buffer");
-        says(&a, QUESTION_NEXT, "Watch it from inside: heapwatch attach PID");
+        ask(&m);
 }
 
 /* What is known comes first, and then what would settle it. */
@@ -410,65 +365,46 @@ TEST(before_a_verdict_it_says_what_is_known)
         struct answers a;
 
         before_verdict(&m, 2);
-        a = asked(&m);
-        assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG,
-             "Not known yet: a rise shows only after 4 measurements of live data, so far there were 2");
+        ask(&m);
         m.heap_state.has_live_samples = 1;
         m.heap_state.live_samples = 12; /* newer than the trend */
-        a = asked(&m);
-        assert_string_equal(a.word, "steady so far");
+        ask(&m);
         before_verdict(&m, 12);
-        a = asked(&m);
-        assert_string_equal(a.word, "steady so far");
-        assert_string_equal(a.answer[QUESTION_WRONG].text,
-                            "No clear rise of live data so far (42.0 MiB); slow growth can be judged in 18m 00s");
-        says(&a, QUESTION_NEXT, "Nothing: a rise is reported within seconds to minutes");
+        ask(&m);
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 50 * MIB; /* a sawtooth: it does rise, as it did before */
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "No clear rise of live data above 50.0 MiB so far (42.0 MiB); slow growth");
+        ask(&m);
         m.heap_state.has_max_live_bytes = 0;
         m.of_run.has_p50 = m.of_run.has_max = 1;
         m.of_run.p50 = 3 * MIB; /* far above the usual, and no peak seen before */
         m.of_run.max = 42 * MIB;
-        a = asked(&m);
-        assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few more major collections will show");
+        ask(&m);
         m.of_run.has_integral = 1;
         m.of_run.integral = 10.0 * 7 * MIB;
         m.of_run.from_ns = 3 * SECOND;
         m.of_run.to_ns = 13 * SECOND;
         m.world_band.seen = true;
         m.trends.growth = NULL; /* nothing was said of bands yet */
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
+        ask(&m);
         m.world_band.seen = false;
         m.trends.growth = &m.growth;
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 13 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB, and 7.00 MiB on average; a few");
+        ask(&m);
         m.heap_state.live_time_ns = 14 * SECOND; /* where the integral ends is not known any more */
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few");
+        ask(&m);
         m.heap_state.live_time_ns = 8 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "and 14.0 MiB on average; a few");
+        ask(&m);
         m.heap_state.live_time_ns = 30 * SECOND; /* the average is of long ago */
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; a few more major collections will show");
+        ask(&m);
         m.heap_state.has_live_time_ns = 0;
         m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
         m.trends.has_limit_bytes = 1;
         m.trends.limit_bytes = 400 * MIB;
-        a = asked(&m);
-        assert_string_equal(a.word, "steady so far");
-        says(&a, QUESTION_UNTIL, "No growth towards it so far: ");
+        ask(&m);
         rise(&m);
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known yet: no census before the rise, or none since");
+        ask(&m);
         m.growings[0] = &m.growing;
         m.early.bands = m.growings;
         m.early.n_bands = 1;
@@ -477,18 +413,14 @@ TEST(before_a_verdict_it_says_what_is_known)
         m.growing.gained_bytes = 38 * MIB;
         m.early.has_explained_share = 1;
         m.early.explained_share = 0.92;
-        a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_GROWS].text,
-                            "Main.CartItem with 40.0 MiB, +38.0 MiB since it began; bands explain 92.0 % of the rise");
-        assert_string_equal(a.culprit_text, "Main.CartItem");
-        assert_string_equal(a.word, "rising");
+        a = ask(&m);
         assert_true(answers_grow(&a) && a.has_onset && !a.has_limit);
         m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
         m.early.limit_bytes = 400 * MIB;
         m.early.soonest_ns = 20 * SECOND;
         m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
-        a = asked(&m);
+        a = ask(&m);
         assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
 
         /* The alert says no more than that: it adds neither its sentence nor the advice to read it. */
@@ -500,20 +432,15 @@ TEST(before_a_verdict_it_says_what_is_known)
         m.alert.severity = (char *)"critical";
         m.alert.has_state = 1;
         m.alert.state = HW__ALERT__STATE__STATE_FIRING;
-        a = asked(&m);
-        assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
-        says(&a, QUESTION_NEXT,
-             "Save who holds what while it still runs: heapwatch heap api -o api.heapgraph. A higher limit");
         m.early.mid_ns = 52 * SECOND / 1000;
-        a = asked(&m);
+        a = ask(&m);
         assert_true(a.has_limit && a.limit_ns == 0);
-        says(&a, QUESTION_UNTIL, "At any time, if it continues, in 40.0 s at the latest: ");
         assert_string_equal(a.answer[QUESTION_UNTIL].key, "meets-now");
         assert_false(a.answer[QUESTION_UNTIL].has_time);
         m.alert.rule = (char *)"mine";
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "; also: mine");
+        ask(&m);
 }
 
 /* Copying doubles the slope of the heap, which is judged first: live data is known more rarely. */
@@ -526,12 +453,10 @@ TEST(a_rise_of_live_data_leads_while_they_are_not_judged)
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 724 * 1024.0);
         rise(&m);
-        a = asked(&m);
-        assert_string_equal(a.word, "rising");
+        a = ask(&m);
         assert_true(a.has_onset && a.onset_ns == 590 * SECOND + SECOND / 2);
         m.trends.early = NULL;
-        a = asked(&m);
-        assert_string_equal(a.word, "growing");
+        ask(&m);
 }
 
 /* The verdict leads; where the rise of the last seconds meets the limit sooner, that is said. */
@@ -552,21 +477,16 @@ TEST(the_nearer_limit_is_shown)
         m.early.latest_ns = 40 * SECOND;
         m.early.has_as_of_ns = 1;
         m.early.as_of_ns = MINUTE;
-        a = asked(&m);
+        a = ask(&m);
         assert_true(a.limit_ns == 2 * MINUTE); /* it may rise, and does not run out by that */
         m.early.has_runs_out = m.early.runs_out = 1;
-        a = asked(&m);
-        assert_string_equal(a.word, "leak");
+        a = ask(&m);
         assert_true(a.limit_ns == 30 * SECOND);
-        says(&a, QUESTION_UNTIL, "If it continues, in 30.0 s (20.0 s to 40.0 s)");
-        says(&a, QUESTION_UNTIL, "; that is at <T>");
         assert_int_equal(a.answer[QUESTION_UNTIL].time_ns, MINUTE + 30 * SECOND);
-        assert_null(strstr(a.answer[QUESTION_UNTIL].text, "held back"));
         m.early.has_held_back = m.early.held_back = 1;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "(400 MiB, half of it reserved by the runtime for copying live data)");
+        ask(&m);
         m.limit.mid_ns = 10 * SECOND;
-        a = asked(&m);
+        a = ask(&m);
         assert_true(a.limit_ns == 10 * SECOND);
         m.early.has_at_limit = m.early.at_limit = 1; /* what is met is not met in 30 s: live data fill it then */
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
@@ -577,11 +497,11 @@ TEST(the_nearer_limit_is_shown)
         m.alert.has_state = 1;
         m.alert.state = HW__ALERT__STATE__STATE_FIRING;
         m.alert.rule = (char *)"heap-limit-met";
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(a.answer[QUESTION_UNTIL].key, "fills-limit");
-        assert_true(a.limit_ns == 30 * SECOND && !strstr(a.answer[QUESTION_WRONG].text, "also"));
+        assert_true(a.limit_ns == 30 * SECOND);
         m.early.mid_ns = 0;
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(a.answer[QUESTION_UNTIL].key, "at-limit");
         assert_true(a.has_limit && a.limit_ns == 0);
 }
@@ -621,19 +541,14 @@ TEST(test_threads_pile_up)
         begin(&m);
         m.trends.threads = &rise;
         rise.sentence = (char *)"2,919 threads, +112/s";
-        struct answers a = asked(&m);
-        says(&a, QUESTION_GROWS, "2,919 threads, +112/s: leaked threads?");
-        assert_string_equal(a.culprit_text, "threads");
-        says(&a, QUESTION_NEXT, "heapwatch threads ");
+        ask(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        assert_string_equal(asked(&m).answer[QUESTION_NEXT].key, "threads-pile-up");
+        assert_string_equal(ask(&m).answer[QUESTION_NEXT].key, "threads-pile-up");
 }
 
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
-static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool too_short, bool live)
+static void end_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool too_short)
 {
-        struct answers a;
-
         begin(m);
         m->state.state = HW__TARGET__STATE__STATE_ENDED;
         m->growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
@@ -646,13 +561,6 @@ static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t s
         m->run.has_first_time_ns = 1;
         m->run.first_time_ns = 3 * SECOND;
         m->t.event_time_ns = 3 * SECOND + length_ns;
-        answers_of(&a, &m->t, live);
-        brief_agrees(&a, &m->t, live);
-        for (int q = 0; q < QUESTIONS; q++) { /* nothing more will come */
-                assert_null(strstr(a.answer[q].text, " yet"));
-                assert_null(strstr(a.answer[q].text, "Wait"));
-        }
-        return a;
 }
 
 TEST(the_advised_step_gives_a_verdict)
@@ -660,34 +568,23 @@ TEST(the_advised_step_gives_a_verdict)
         static const struct {
                 uint64_t length_ns, step_ns;
                 bool live;
-                const char *words;
         } cases[] = {
-                { 5 * MINUTE, MINUTE, true, "judge the next run in shorter steps: heapwatch run --resolution 5s" },
-                { 5 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 5s" },
-                { 17 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 15s" },
-                { 12 * SECOND, SECOND, false, "heapwatch trend LOG --resolution 250ms" },
-                { 4800000000, SECOND, false, "heapwatch trend LOG --resolution 100ms" },
-                { 4799000000, SECOND, false, "Let it run for longer: a verdict needs at least 4.80 s" },
-                { SECOND, 100000000, false, "Let it run for longer: a verdict needs at least 4.80 s" },
+                { 5 * MINUTE, MINUTE, true },   { 5 * MINUTE, MINUTE, false }, { 17 * MINUTE, MINUTE, false },
+                { 12 * SECOND, SECOND, false }, { 4800000000, SECOND, false }, { 4799000000, SECOND, false },
+                { SECOND, 100000000, false },
         };
         struct made m;
-        struct answers a;
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                a = ended_early(&m, cases[i].length_ns, cases[i].step_ns, true, cases[i].live);
-                says(&a, QUESTION_WRONG, "the run was too short");
-                says(&a, QUESTION_NEXT, cases[i].words);
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                end_early(&m, cases[i].length_ns, cases[i].step_ns, true);
+                answer_to(__func__, &m, cases[i].live);
         }
-        a = ended_early(&m, 5 * SECOND, 100000000, false, false); /* as long as it takes, but steps are empty */
-        says(&a, QUESTION_WRONG, "Not known: too few steps of the run contain a major collection");
-        says(&a, QUESTION_NEXT, "Let it run for longer, or take censuses more often");
-        assert_null(strstr(a.answer[QUESTION_NEXT].text, "--resolution"));
+        end_early(&m, 5 * SECOND, 100000000, false); /* as long as it takes, but steps are empty */
+        answer_to(__func__, &m, false);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* and while it runs there is more to say than "nothing" */
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "Not known yet: too few major collections");
+        ask(&m);
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/agent-42.sock";
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "Have live data measured more often, at up to 5 % of its time: heapwatch ctl agent ");
+        ask(&m);
         m.state.uri = NULL;
         assert_string_equal(advice(&m), "few-collections");
 }
@@ -695,95 +592,67 @@ TEST(the_advised_step_gives_a_verdict)
 TEST(a_running_program_is_not_told_a_longer_step)
 {
         struct made m;
-        struct answers a;
 
-        (void)ended_early(&m, SECOND, SECOND, true, true);
+        end_early(&m, SECOND, SECOND, true);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.live.has_verdict_in_ns = 1;
         m.live.verdict_in_ns = 17 * SECOND;
-        a = asked(&m);
-        assert_string_equal(
-                a.answer[QUESTION_NEXT].text,
-                "Let it run: a rise shows only after 4 measurements of live data; slow growth can be judged in 17.0 s");
+        ask(&m);
         m.live.has_verdict_in_ns = 0;
         m.state.uri = (char *)"outside:7@1"; /* where no census is a collection */
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "a verdict needs more major collections");
+        ask(&m);
 }
 
 TEST(an_address_is_called_one)
 {
         struct made m;
-        struct answers a;
 
-        a = ended_early(&m, SECOND, 100000000, true, false);
-        says(&a, QUESTION_GROWS, "Not known; the largest is Main.CartItem with");
+        end_early(&m, SECOND, 100000000, true);
+        answer_to(__func__, &m, false);
         m.band.label = (char *)"0x4c20d8";
-        answers_of(&a, &m.t, false);
-        says(&a, QUESTION_GROWS,
-             "the largest is 0x4c20d8 (not named in the log; -finfo-table-map gives names) with 40.0 MiB");
+        answer_to(__func__, &m, false);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
-        answers_of(&a, &m.t, false);
-        says(&a, QUESTION_GROWS, "the largest is 0x4c20d8 with 40.0 MiB");
+        answer_to(__func__, &m, false);
 }
 
 TEST(where_decides_whose_verdict_is_shown)
 {
         struct made m;
-        struct answers a;
 
         begin(&m);
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 4096);
         m.growth.where = HW__GROWTH__WHERE__WHERE_RETENTION;
-        a = asked(&m);
-        assert_string_equal(a.word, "growing");
-        says(&a, QUESTION_WRONG, "It grows: the heap grows by 4.00 KiB/s");
-        says(&a, QUESTION_WHERE, "beyond live data");
+        ask(&m);
         assert_string_equal(advice(&m), "retention");
         m.t.gc = &m.gc;
         m.gc.nonmoving = &m.nonmoving;
         m.nonmoving.has_cycles = 1;
         m.nonmoving.cycles = 3;
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "If it continues: the nonmoving heap does not compact");
+        ask(&m);
 
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = &m.foreign;
         verdict_of(&m.foreign, HW__VERDICT__VERDICT_LEAK, 1 << 20);
         m.growth.where = HW__GROWTH__WHERE__WHERE_FOREIGN;
-        a = asked(&m);
-        assert_string_equal(a.word, "leak");
-        assert_string_equal(a.culprit_text, "foreign");
-        says(&a, QUESTION_WRONG, "foreign memory grows by 1.00 MiB/s");
-        says(&a, QUESTION_GROWS, "Nothing on the Haskell heap; the largest is Main.CartItem with 40.0 MiB");
+        ask(&m);
         assert_string_equal(advice(&m), "foreign");
 
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* resident memory grows, where has not shown */
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = NULL;
-        a = asked(&m);
-        assert_string_equal(a.word, "leak");
-        says(&a, QUESTION_WRONG, "foreign memory grows");
-        says(&a, QUESTION_WHERE, "whether live data grows too is not known");
+        ask(&m);
         assert_string_equal(advice(&m), "foreign");
         m.t.trends[HW__SERIES__SERIES_RSS] = &m.foreign;
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "resident memory grows");
-        says(&a, QUESTION_WHERE, "Not known yet: live 42.0 MiB");
+        ask(&m);
         assert_string_equal(advice(&m), "unplaced");
         m.t.trends[HW__SERIES__SERIES_RSS] = NULL;
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL; /* live is flat, the rest has not shown */
-        a = asked(&m);
-        assert_string_equal(a.word, "steady so far");
-        says(&a, QUESTION_WRONG, "No lasting growth of live data so far; whether other memory grows is not clear yet");
+        ask(&m);
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL; /* attached to lately: no major collection since */
         verdict_of(&m.foreign, HW__VERDICT__VERDICT_STEADY, 0);
         m.foreign.series = HW__SERIES__SERIES_HEAP_SIZE;
         m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.foreign;
-        a = asked(&m);
-        assert_string_equal(a.word, "steady so far");
-        says(&a, QUESTION_WRONG,
-             "No lasting growth of the heap so far; a few major collections will show whether live data grows");
+        ask(&m);
 }
 
 /* -------------------------------------------------------------------- ends */
@@ -792,7 +661,6 @@ TEST(where_decides_whose_verdict_is_shown)
 TEST(a_new_band_is_named_before_its_verdict)
 {
         struct made m;
-        struct answers a;
         Hw__GrowingBand new = HW__GROWING_BAND__INIT, *news[] = { &new };
 
         leak_live(&m);
@@ -804,15 +672,12 @@ TEST(a_new_band_is_named_before_its_verdict)
         new.gained_bytes = (double)(94 * MIB);
         m.early.bands = news;
         m.early.n_bands = 1;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "ARR_WORDS with 94.0 MiB, +94.0 MiB since it began");
+        ask(&m);
         m.growth.n_bands = 0; /* no band is judged to grow */
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "ARR_WORDS with 94.0 MiB, +94.0 MiB since it began");
+        ask(&m);
         m.growth.n_bands = 1;
         m.growing.slope = 8 * MIB; /* for 10 s: its verdict tells as much */
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Main.CartItem with 40.0 MiB");
+        ask(&m);
 }
 
 /* A program that is killed at once ends at no time of its run. */
@@ -820,7 +685,6 @@ TEST(an_end_before_any_event_has_no_time)
 {
         struct made m;
         struct account account;
-        struct answers a;
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
@@ -828,15 +692,15 @@ TEST(an_end_before_any_event_has_no_time)
         m.state.exit_signal = 9;
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         account_of(&account, &m.t, true);
-        assert_string_equal(account.rows[0].says.text, "killed by signal 9 (SIGKILL), at ");
+        golden_state(__func__);
+        golden_says("account", account.rows[0].says.text);
         assert_true(account.rows[0].says.has_time);
         m.t.event_time_ns = 0;
         m.t.census = NULL;
         m.t.n_bands = 0;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known: nothing of it was read");
+        ask(&m);
         account_of(&account, &m.t, true);
-        assert_string_equal(account.rows[0].says.text, "killed by signal 9 (SIGKILL), before anything was read of it");
+        golden_says("account", account.rows[0].says.text);
         assert_false(account.rows[0].says.has_time);
 }
 
@@ -856,7 +720,7 @@ TEST(an_idle_program_ends_when_it_does)
         struct account account;
         struct made m;
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 begin(&m);
                 m.t.event_time_ns = 150 * NS_PER_S;
                 m.run.has_start_wall_ns = 1;
@@ -889,64 +753,47 @@ TEST(an_exhausted_heap_may_be_half_of_its_limit)
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
         m.heap_state.has_max_heap_size_bytes = 1;
         m.heap_state.max_heap_size_bytes = 220 * MIB;
-        account_of(&account, &m.t, true);
-        for (size_t i = 0; i < account.n; i++)
-                if (!strcmp(account.rows[i].key, "limit"))
-                        assert_string_equal(account.rows[i].says.text,
-                                            "its heap had at most 55.0 % of the heap limit -M, 400 MiB; the rest is "
-                                            "reserved by the runtime for copying live data in a collection");
-        m.heap_state.max_heap_size_bytes = 396 * MIB;
-        account_of(&account, &m.t, true);
-        for (size_t i = 0; i < account.n; i++)
-                if (!strcmp(account.rows[i].key, "limit"))
-                        assert_null(strstr(account.rows[i].says.text, "held back"));
+        for (unsigned n = 0; n < 2; n++) {
+                account_of(&account, &m.t, true);
+                golden_state(__func__);
+                for (size_t i = 0; i < account.n; i++)
+                        if (!strcmp(account.rows[i].key, "limit"))
+                                golden_says("limit", account.rows[i].says.text);
+                m.heap_state.max_heap_size_bytes = 396 * MIB;
+        }
 }
 
 TEST(how_it_ended_comes_first)
 {
         struct made m;
         struct answers a;
-        char text[ANSWER_TEXT];
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_signal = 1;
         m.state.exit_signal = 9;
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
-        a = asked(&m);
-        assert_string_equal(a.word, "killed");
+        a = ask(&m);
         assert_int_equal(a.tone, ANSWER_BAD);
-        says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
-        says(&a, QUESTION_SINCE, "Its last event was at <T>");
         assert_string_equal(advice(&m), "killed");
         m.state.detail = (char *)"killed by signal 9 (SIGKILL), out of processor time (ulimit -t)";
         assert_string_equal(advice(&m), "out-of-cpu");
         m.state.exit_signal = 6;
         m.state.detail = (char *)"killed by signal 6 (SIGABRT)";
         m.run.pid = 4711;
-        a = asked(&m);
-        says(&a, QUESTION_NEXT,
-             "Read its last output, and its core file, if systemd keeps one (heapwatch threads coredump:4711): ");
+        ask(&m);
 
         leak_live(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.has_exit_signal = 1;
         m.state.exit_signal = 9;
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
-        a = asked(&m);
-        says(&a, QUESTION_WRONG,
-             "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 912 KiB/s");
-        says(&a, QUESTION_SINCE, "Growth began at <T>");
-        says(&a, QUESTION_NEXT, "Before it runs again: ");
-        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
-                            "killed, was a leak: +912 KiB/s since 5m 00s, Main.CartItem");
+        ask(&m);
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.detail = (char *)"process 12 is gone, and its log has no end marker";
-        a = asked(&m);
-        assert_string_equal(a.word, "crashed");
-        says(&a, QUESTION_WRONG, "It crashed: process 12 is gone");
+        ask(&m);
         assert_string_equal(advice(&m), "failed");
         m.state.has_oom_killed = m.state.oom_killed = 1;
         assert_string_equal(advice(&m), "out-of-memory");
@@ -960,21 +807,15 @@ TEST(how_it_ended_comes_first)
         m.state.state = HW__TARGET__STATE__STATE_FAILED;
         m.state.exit_status = 3;
         m.state.detail = (char *)"ended with status 3";
-        a = asked(&m);
-        assert_string_equal(a.word, "failed");
-        says(&a, QUESTION_WRONG, "It ended with status 3");
+        ask(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.exit_status = 0;
         m.state.has_kept = m.state.kept = 1;
-        a = asked(&m);
-        assert_string_equal(a.word, "steady");
-        says(&a, QUESTION_WRONG, "memory showed no lasting growth");
-        says(&a, QUESTION_NEXT, "Nothing. It is kept as it ended; to remove it: heapwatch remove api");
+        ask(&m);
         m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
         m.trends.limit_bytes = 512 * MIB;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "No limit was reached: the machine's memory is 512 MiB");
+        ask(&m);
 }
 
 /* A program that grows straight into its limit in seconds has no verdict: the words are about what is known. */
@@ -996,10 +837,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
         m.trends.limit_bytes = 400 * MIB;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Its limit was reached: the heap limit -M (400 MiB)");
-        assert_null(strstr(a.answer[QUESTION_UNTIL].text, "higher")); /* it may have needed no more */
-        says(&a, QUESTION_NEXT, "without a visible rise of live data");
+        ask(&m);
 
         rise(&m);
         m.early.onset_from_ns = 9 * MINUTE;
@@ -1014,21 +852,14 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.world_band.first_bytes = MIB;
         m.census.has_time_ns = 1;
         m.census.time_ns = 10 * MINUTE - SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG,
-             "exhausted heap. Before that, too short for a verdict: live data had risen for 59.0 s");
-        says(&a, QUESTION_SINCE, "The rise began at <T>, give or take 1.00 s; the marker “deploy” falls within it");
-        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
-        says(&a, QUESTION_WHERE, "In live data");
-        says(&a, QUESTION_UNTIL, "a higher one only delays the end");
+        a = ask(&m);
         assert_true(a.has_onset && a.onset_ns == 9 * MINUTE + SECOND && a.has_slope && a.slope == 10 * MIB);
         assert_true(a.ended_rising && !answers_grow(&a)); /* how it ended comes first */
 
         /* where only the latest onset is known, how far the marker is from it is counted from the time that is shown */
         m.early.has_since_start = m.early.since_start = 1;
         note.time_ns = 9 * MINUTE - SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "The rise began before <T>, 3.00 s after the marker “deploy”");
+        a = ask(&m);
         assert_true(a.onset_is_latest && a.onset_ns == 9 * MINUTE + 2 * SECOND);
         m.early.since_start = 0;
 
@@ -1044,36 +875,27 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.early.has_explained_share = 1;
         m.early.explained_share = 1;
         m.heap_state.live_bytes = MIB; /* freed by its last collection */
-        a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_GROWS].text,
-                            "ARR_WORDS with 40.0 MiB, +39.0 MiB since it began; bands explain 100.0 % of the rise");
+        ask(&m);
 
         /* unless it rose on after that census */
         m.early.has_census_time_ns = m.early.has_level_time_ns = 1;
         m.early.level_time_ns = m.t.event_time_ns - 5 * SECOND;
         m.early.census_time_ns = m.early.level_time_ns - 50 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "At the census of <T>: ARR_WORDS with 40.0 MiB");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_GROWS].time_ns, m.early.census_time_ns);
-        says(&a, QUESTION_GROWS, "of the rise up to then");
         m.early.n_bands = 0;
         m.heap_state.live_bytes = 42 * MIB;
-        says(&a, QUESTION_NEXT, "Before it runs again: ");
 
         /* a service that was stopped; one that has ended by itself had its reasons */
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.exit_status = 0;
-        a = asked(&m);
-        assert_true(!a.ended_rising && !strstr(a.answer[QUESTION_WRONG].text, "risen"));
+        a = ask(&m);
+        assert_false(a.ended_rising);
         m.state.has_exit_signal = 1;
         m.state.exit_signal = 15;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG,
-             "It was stopped in a rise that was too short for a verdict: live data had risen for 59.0 s");
-        says(&a, QUESTION_SINCE, "The rise began at <T>");
-        assert_string_equal(a.word, "rising");
+        ask(&m);
         m.early.series = HW__SERIES__SERIES_FOREIGN;
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(a.answer[QUESTION_GROWS].key, "rises-outside");
         assert_string_equal(a.answer[QUESTION_NEXT].key, "foreign");
         m.early.series = HW__SERIES__SERIES_LIVE;
@@ -1089,7 +911,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.census.time_ns = 9 * MINUTE + 20 * SECOND;
         m.census.has_total_bytes = 1;
         m.census.total_bytes = 20 * MIB;
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(a.answer[QUESTION_GROWS].key, "likely-to-census");
 
         /* the only censuses are from before the rise: nothing is said to be spread over many bands */
@@ -1097,8 +919,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.census.time_ns = 8 * MINUTE;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY, 0);
         m.world_band.trend = &m.heap;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known: its censuses ended too early");
+        ask(&m);
         assert_string_equal(advice(&m), "few-censuses");
 
         /* killed by the kernel for its control group: that limit, not -M */
@@ -1108,46 +929,36 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
         m.trends.limit_bytes = 300 * MIB;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Its limit was reached: the limit of its control group (300 MiB)");
+        ask(&m);
 
         /* killed by nobody knows whom */
         m.state.oom_killed = 0;
         m.trends.early = NULL;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Not known whether it reached its limit: the limit of its control group is 300 MiB");
-        says(&a, QUESTION_NEXT, "whether memory grew before is not known");
+        ask(&m);
 
         /* no child of ours, as of a container that the kernel has ended for its control group */
         m.state.has_exit_signal = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.uri = (char *)"outside:7@1";
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "Not known whether it reached its limit: the limit of its control group is 300 MiB");
+        ask(&m);
 }
 
 TEST(a_source_that_gives_nothing)
 {
         struct made m;
-        struct answers a;
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_UNREADABLE;
         m.state.detail = (char *)"Permission denied";
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "Its log cannot be read: Permission denied");
+        ask(&m);
         assert_string_equal(advice(&m), "cannot-be-read");
         m.state.state = HW__TARGET__STATE__STATE_LOST;
-        a = asked(&m);
-        assert_string_equal(a.word, "lost");
+        ask(&m);
         assert_string_equal(advice(&m), "connection-lost");
         m.state.state = HW__TARGET__STATE__STATE_WAITING;
-        a = asked(&m);
-        assert_string_equal(a.word, "steady"); /* of its last run */
-        has(a.caveats[0], "Nothing comes from it now: Permission denied");
+        ask(&m);
         m.t.run = 0;
-        a = asked(&m);
-        assert_string_equal(a.word, "waiting");
+        ask(&m);
         assert_string_equal(advice(&m), "not-begun");
 }
 
@@ -1157,32 +968,28 @@ TEST(advice_follows_the_profile)
 {
         static const struct {
                 Hw__Breakdown breakdown;
-                const char *label, *name, *words;
+                const char *label, *name;
         } cases[] = {
-                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "THUNK_2_0", "thunks", "Unevaluated work" },
-                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "ARR_WORDS", "byte-arrays", "copy it" },
-                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "CONSTR", "closures",
-                  "Find where CONSTR are made: compile with" },
-                { HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK, "Main.insert;Main.loop", "stack",
-                  "Look at Main.insert:" },
-                { HW__BREAKDOWN__BREAKDOWN_MODULE, "Data.Map", "module", "-hmData.Map" },
-                { HW__BREAKDOWN__BREAKDOWN_TYPE, "Item", "type", "-hr -hyItem" },
-                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION, "Main.Item", "type", "-hr -hdMain.Item" },
-                { HW__BREAKDOWN__BREAKDOWN_RETAINER, "(8)cache", "retainer", "(8)cache" },
-                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "0x4c20d8", "addresses", "-finfo-table-map" },
-                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures", "look at what grows with it" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "THUNK_2_0", "thunks" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "ARR_WORDS", "byte-arrays" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "CONSTR", "closures" },
+                { HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK, "Main.insert;Main.loop", "stack" },
+                { HW__BREAKDOWN__BREAKDOWN_MODULE, "Data.Map", "module" },
+                { HW__BREAKDOWN__BREAKDOWN_TYPE, "Item", "type" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION, "Main.Item", "type" },
+                { HW__BREAKDOWN__BREAKDOWN_RETAINER, "(8)cache", "retainer" },
+                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "0x4c20d8", "addresses" },
+                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "MVAR_CLEAN", "closures" },
         };
 
-        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 struct made m;
-                struct answers a;
 
                 leak_live(&m);
                 m.run.breakdown = cases[i].breakdown;
                 m.growing.label = m.band.label = (char *)cases[i].label;
-                a = asked(&m);
+                ask(&m);
                 assert_string_equal(advice(&m), cases[i].name);
-                says(&a, QUESTION_NEXT, cases[i].words);
         }
 }
 
@@ -1190,41 +997,30 @@ TEST(advice_follows_the_profile)
 TEST(threads_that_wait_are_counted_by_a_command)
 {
         struct made m;
-        struct answers a;
 
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
         m.growing.label = m.band.label = (char *)"threads blocked on an MVar in Main.waitForReply";
         assert_string_equal(advice(&m), "closures");
         m.growing.threads = 412;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "waiting-threads");
-        assert_string_equal(a.culprit_text, "threads");
-        says(&a, QUESTION_NEXT,
-             "Find out what should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
         /* their number comes first; its rate where it is known */
         m.growing.has_threads = m.growing.has_bytes = m.growing.has_slope = true;
         m.growing.bytes = 16 << 20;
         m.growing.slope = 2048;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS,
-             "412 threads blocked on an MVar in Main.waitForReply: leaked threads? With 16.0 MiB, +2.00 KiB/s");
+        ask(&m);
         m.growing.has_thread_slope = true;
         m.growing.thread_slope = 3.14;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS,
-             "412 threads blocked on an MVar in Main.waitForReply, +3.1/s: leaked threads? With 16.0 MiB, +2.00 KiB/s");
+        ask(&m);
         m.growing.has_thread_slope_low = true; /* it may not grow: the stacks do */
-        a = asked(&m);
-        says(&a, QUESTION_GROWS,
-             "412 threads blocked on an MVar in Main.waitForReply, +3.1/s with 16.0 MiB, +2.00 KiB/s");
+        ask(&m);
         /* where they are not counted by what they wait for */
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
         m.growing.label = m.band.label = (char *)"STACK";
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "threads");
-        says(&a, QUESTION_NEXT, "Find threads that nobody ends, or a recursion that is too deep: heapwatch threads ");
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_MODULE;
         assert_string_equal(advice(&m), "module");
 }
@@ -1232,7 +1028,6 @@ TEST(threads_that_wait_are_counted_by_a_command)
 TEST(a_cost_centre_has_its_place)
 {
         struct made m;
-        struct answers a;
 
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
@@ -1243,59 +1038,42 @@ TEST(a_cost_centre_has_its_place)
         m.centre.module = (char *)"Cache";
         assert_string_equal(advice(&m), "stack");
         m.centre.source = (char *)"src/Cache.hs:7:1-12";
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "Look at src/Cache.hs:7:1-12");
-        says(&a, QUESTION_GROWS, "(module Cache, src/Cache.hs:7:1-12)");
+        ask(&m);
 }
 
 TEST(without_a_profile_the_flag_that_fits)
 {
         struct made m;
-        struct answers a;
-        char text[ANSWER_TEXT];
 
         leak_live(&m);
         m.t.census = NULL;
         m.t.n_bands = 0;
         m.growth.n_bands = 0;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "first-census"); /* the profile is on */
-        says(&a, QUESTION_GROWS, "Not known yet: the heap profile is on, its first census is still to come");
-        has(a.answer[QUESTION_GROWS].text, "the runtime's clock");
-        m.state.uri = (char *)"outside:7@1"; /* that clock has nothing to do with these censuses */
-        a = asked(&m);
-        assert_null(strstr(a.answer[QUESTION_GROWS].text, "clock"));
-        says(&a, QUESTION_NEXT, "heapwatch heap api takes one now");
+        m.state.uri = (char *)"outside:7@1";             /* that clock has nothing to do with these censuses */
+        ask(&m);
         m.state.uri = NULL;
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = 1;
         m.limit.high_ns = 27 * UINT64_C(1000000000);
         m.limit.mid_ns = 19 * UINT64_C(1000000000);
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "limit-first"); /* there is no time to wait for it */
-        says(&a, QUESTION_UNTIL, "In 19.0 s (now to 27.0 s): ");
         m.limit.mid_ns = 0;
-        a = asked(&m);
-        says(&a, QUESTION_UNTIL, "At any time, if it continues: the ");
-        assert_non_null(strstr(answers_headline(text, sizeof(text), &a, "5m 00s"), ", at its limit"));
+        ask(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "no-census");
-        says(&a, QUESTION_GROWS, "Not known: its heap profile has no census (the runtime's clock for them stops");
-        says(&a, QUESTION_NEXT, "Before it runs again: take censuses more often (a shorter -i)");
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.trends.time_to_limit = NULL;
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_NONE;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "no-profile");
-        says(&a, QUESTION_GROWS, "there is no heap profile");
-        says(&a, QUESTION_NEXT, "+RTS -hT -i1 at once, or compile with -finfo-table-map");
         m.run.ghc_version = (char *)"9.0.2";
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "any build");
+        ask(&m);
         m.run.has_profiled = m.run.profiled = 1;
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "+RTS -hc -i1");
+        ask(&m);
 }
 
 /* Steady until now, and the newest minutes rise: neither a leak nor green. */
@@ -1308,73 +1086,57 @@ TEST(growth_that_is_not_sure_yet)
         m.live.has_verdict_in_ns = m.live.has_provisional_slope = 1;
         m.live.verdict_in_ns = 3 * MINUTE;
         m.live.provisional_slope = 2048;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG,
-             "No lasting growth so far, but live data rises by 2.00 KiB/s; called growing in 3m 00s");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_DIM);
         m.live.provisional_slope = -2048;
-        a = asked(&m);
-        says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
+        ask(&m);
 }
 
 /* A program whose heap is exhausted frees most of it before it ends. */
 TEST(what_grew_is_shown_at_its_most)
 {
         struct made m;
-        struct answers a;
 
         leak_live(&m);
         m.growing.bytes = 48;
         m.world_band.max_bytes = 19 * MIB;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Main.CartItem with 48 B, ");
+        ask(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Main.CartItem with at most 19.0 MiB, ");
+        ask(&m);
 }
 
 TEST(growth_over_many_bands)
 {
         struct made m;
-        struct answers a;
 
         leak_live(&m);
         m.growth.n_bands = 0;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "few-censuses");
-        says(&a, QUESTION_GROWS, "Not known yet: too few censuses; the largest is Main.CartItem with");
         m.t.n_bands = 0;
         m.census.has_rows_left_out = 1;
         m.census.rows_left_out = 200;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known: the bands of its newest census are left out");
+        ask(&m);
         m.t.n_bands = 1;
         m.census.rows_left_out = 0;
         m.world_band.seen = true;
         m.world_band.first_bytes = 4 * MIB;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB"); /* +36.0 MiB, all that bands gained */
+        ask(&m);
         m.world_band.first_bytes = 39 * MIB + MIB / 2;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Not known yet: too few censuses; most so far: Main.CartItem, +512 KiB");
+        ask(&m);
         m.state.uri = (char *)"unix:/run/user/1/heapwatch/run-t0JsCb/agent";
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "to have them sooner, at up to 5 % of its time: heapwatch ctl agent ");
+        ask(&m);
         m.state.uri = NULL;
         verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY, 0);
         m.world_band.trend = &m.heap;
-        a = asked(&m);
+        ask(&m);
         assert_string_equal(advice(&m), "spread");
-        says(&a, QUESTION_GROWS, "No band by itself");
         verdict_of(&m.heap, HW__VERDICT__VERDICT_STEADY,
                    700 * 1024.0); /* of live data's 912: spread over many it is not */
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB, +700 KiB/s");
+        ask(&m);
         assert_string_not_equal(advice(&m), "spread");
-        assert_string_equal(a.culprit_text, "Main.CartItem");
         m.heap.slope_low = -1;
-        a = asked(&m);
-        says(&a, QUESTION_GROWS, "No band by itself");
+        ask(&m);
 }
 
 TEST(alerts_that_say_something_else)
@@ -1386,7 +1148,7 @@ TEST(alerts_that_say_something_else)
         struct made m;
         struct answers a;
 
-        for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
                 begin(&m);
                 m.alert_list[0] = &m.alert;
                 m.alerts.alerts = m.alert_list;
@@ -1396,14 +1158,10 @@ TEST(alerts_that_say_something_else)
                 m.alert.has_state = 1;
                 m.alert.state = HW__ALERT__STATE__STATE_FIRING;
                 m.alert.sentence = (char *)"as it is";
-                a = asked(&m);
+                a = ask(&m);
                 assert_string_equal(advice(&m), rules[i][1]);
                 assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_WARN);
-                has(a.answer[QUESTION_WRONG].text, rules[i][0]);
-                says(&a, QUESTION_WRONG, ": as it is");
-                assert_null(strstr(a.answer[QUESTION_WRONG].text, "No:"));
         }
-        says(&a, QUESTION_NEXT, "heapwatch alerts --target api"); /* of the last one, "mine" */
         leak_live(&m);
         m.alert_list[0] = &m.alert;
         m.alerts.alerts = m.alert_list;
@@ -1411,8 +1169,7 @@ TEST(alerts_that_say_something_else)
         m.alert.has_state = 1;
         m.alert.state = HW__ALERT__STATE__STATE_FIRING;
         m.alert.rule = (char *)"leak"; /* says what the verdict says */
-        a = asked(&m);
-        assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
+        ask(&m);
 }
 
 TEST(the_profile_itself_is_told_apart)
@@ -1435,24 +1192,20 @@ TEST(the_profile_itself_is_told_apart)
         m.alert.rule = (char *)"gc-share";
         m.alert.has_state = 1;
         m.alert.state = HW__ALERT__STATE__STATE_FIRING;
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(advice(&m), "censuses");
-        says(&a, QUESTION_NEXT, "93.0 % of the time in collections is the heap profile's own, at -i0.05 (use -i1)");
         assert_int_equal(a.n_caveats, 1);
-        has(a.caveats[0], "99.0 % in collections, 93.0 % of it heap censuses at");
         m.gc.census_pause_ns = 10 * SECOND;
         assert_string_equal(advice(&m), "collections");
         m.census.number = 2; /* of ten minutes */
-        a = asked(&m);
+        a = ask(&m);
         assert_int_equal(a.n_caveats, 1);
-        has(a.caveats[0], "Idle: 2 censuses in 10m 00s: the clock of -i0.05 stops while it waits");
         m.run.census_period_ns = 0; /* the agent's: it asks for each of them, as its budget allows */
-        assert_int_equal(asked(&m).n_caveats, 0);
+        assert_int_equal(ask(&m).n_caveats, 0);
         m.heap_state.has_max_live_bytes = 1;
         m.heap_state.max_live_bytes = 496 * MIB;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        a = asked(&m);
-        says(&a, QUESTION_WHERE, "live at most 496 MiB (at its end 42.0 MiB)");
+        a = ask(&m);
         assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
 }
 
@@ -1464,21 +1217,17 @@ TEST(joined_while_it_grew)
         leak_live(&m);
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = 5 * MINUTE; /* when its growth is said to have begun */
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "It was already growing when watching began, at <T>");
+        ask(&m);
         m.run.first_time_ns = 4 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "Growth began at <T>");
+        ask(&m);
         rise(&m); /* the first live data was measured a minute later, and no later one was lower */
         m.early.has_since_start = m.early.since_start = 1;
         m.early.onset_from_ns = 0;
         m.early.onset_to_ns = 6 * MINUTE;
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "It was already growing when watching began, at <T>");
+        a = ask(&m);
         assert_true(a.answer[QUESTION_SINCE].time_ns == 4 * MINUTE);
         m.run.first_time_ns = 0; /* seen from its start: that is when it began */
-        a = asked(&m);
-        says(&a, QUESTION_SINCE, "Growth began at <T>");
+        ask(&m);
 }
 
 TEST(damage_and_the_daemons_own_advice)
@@ -1493,39 +1242,32 @@ TEST(damage_and_the_daemons_own_advice)
         m.advice.has_code = 1;
         m.advice.code = HW_ADVICE_NO_HEAP_PROFILE;
         m.advice.text = (char *)"There is no heap profile";
-        a = asked(&m);
-        says(&a, QUESTION_NEXT, "There is no heap profile");
+        ask(&m);
         m.advice.code = HW_ADVICE_NO_GC_EVENTS;
         assert_string_equal(advice(&m), "no-collections");
         m.health.n_advice = 0;
         m.health.has_lost_bytes = m.health.has_resyncs = 1;
         m.health.lost_bytes = 2048;
         m.health.resyncs = 3;
-        a = asked(&m);
+        a = ask(&m);
         assert_string_equal(advice(&m), "damaged");
         assert_int_equal(a.n_caveats, 1);
-        has(a.caveats[0], "2.00 KiB of its log skipped in 3 places");
         m.health.has_bands_left_out = 1;
         m.health.bands_left_out = 200;
-        has(asked(&m).caveats[1], "200 bands are left out: more than the daemon keeps");
         m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory is in use";
-        a = asked(&m);
+        a = ask(&m);
         assert_int_equal(a.n_caveats, 2);
-        has(a.caveats[1], "The daemon is short of memory: 38.0 MiB of its 40.0 MiB of memory is in use; 200 bands");
         m.health.memory_pressure = NULL;
         m.health.bands_left_out = 0;
         m.run.has_first_time_ns = 1;
         m.run.first_time_ns = MINUTE;
         m.census.has_unfinished = m.census.unfinished = 1;
-        a = asked(&m);
+        a = ask(&m);
         assert_int_equal(a.n_caveats, 3);
-        has(a.caveats[1], "Joined late");
-        has(a.caveats[2], "incomplete");
         m.run.first_time_ns = SECOND;
-        assert_int_equal(asked(&m).n_caveats, 2);
+        assert_int_equal(ask(&m).n_caveats, 2);
         m.state.has_joined_late = m.state.joined_late = 1;
-        a = asked(&m);
-        has(a.caveats[1], "nothing is known of its first 1.00 s, nor what program it is");
+        ask(&m);
 }
 
 /* -------------------------------------------------------------------- rank */
@@ -1536,32 +1278,32 @@ TEST(the_worst_has_the_highest_rank)
         double steady, unknown, growing, leak, soon, killed;
 
         begin(&m);
-        steady = asked(&m).rank;
+        steady = ask(&m).rank;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
-        unknown = asked(&m).rank;
+        unknown = ask(&m).rank;
         leak_live(&m);
-        leak = asked(&m).rank;
+        leak = ask(&m).rank;
         m.live.verdict = HW__VERDICT__VERDICT_GROWING;
-        growing = asked(&m).rank;
+        growing = ask(&m).rank;
         leak_live(&m);
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
         m.limit.mid_ns = MINUTE;
-        soon = asked(&m).rank;
+        soon = ask(&m).rank;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        killed = asked(&m).rank;
+        killed = ask(&m).rank;
         assert_true(killed > soon && soon > leak && leak > growing && growing > unknown && unknown > steady);
         (void)snprintf(m.t.name, sizeof(m.t.name),
                        "api~1"); /* of a run before the present one nothing has to be done */
-        assert_true(steady > asked(&m).rank);
+        assert_true(steady > ask(&m).rank);
         leak_live(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        assert_true(steady > asked(&m).rank);
+        assert_true(steady > ask(&m).rank);
         begin(&m);
         rise(&m);
-        assert_true(growing > asked(&m).rank && asked(&m).rank > unknown);
+        assert_true(growing > ask(&m).rank && ask(&m).rank > unknown);
         m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes =
                 m.early.has_runs_out = 1;
         m.early.runs_out = 1;
@@ -1569,10 +1311,10 @@ TEST(the_worst_has_the_highest_rank)
         m.early.soonest_ns = 20 * SECOND;
         m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
-        soon = asked(&m).rank;
+        soon = ask(&m).rank;
         assert_true(killed > soon && soon > leak);
         m.early.mid_ns = 10 * SECOND;
-        assert_true(asked(&m).rank > soon);
+        assert_true(ask(&m).rank > soon);
 }
 
 TEST(hostile_texts_are_cut_at_a_character)
@@ -1587,7 +1329,7 @@ TEST(hostile_texts_are_cut_at_a_character)
         label[sizeof(label) - 1 - (sizeof(label) - 1) % 3] = '\0';
         m.growing.label = m.band.label = label;
         m.growing.band = 77; /* none of the bands that are known */
-        a = asked(&m);
+        a = ask(&m);
         assert_true(hw_utf8_valid(a.culprit_text, strlen(a.culprit_text)));
         for (int q = 0; q < QUESTIONS; q++)
                 assert_true(hw_utf8_valid(a.answer[q].text, strlen(a.answer[q].text)));
@@ -1607,46 +1349,40 @@ TEST(the_holder_is_named_with_the_moment)
 
         begin(&m);
         m.run.has_local = m.run.local = 1;
-        a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_WHY].text, ""); /* nothing grows */
+        ask(&m);
         leak_live(&m);
-        a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_WHY].text, ""); /* its process is elsewhere */
+        ask(&m);
         m.run.has_local = m.run.local = 1;
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api finds out");
+        ask(&m);
         before_verdict(&m, 20);
         rise(&m);
         m.run.has_local = m.run.local = 1;
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api finds out");
+        ask(&m);
 
         m.state.why = &result;
         result.has_wall_ns = 1;
         result.wall_ns = 1060 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "Being determined");
+        ask(&m);
         result.has_ok = result.ok = 1;
         result.detail = (char *)"CAF Main.sessions keeps 100.0 % of Main.Session";
         m.run.has_start_wall_ns = 1;
         m.run.start_wall_ns = 1000 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "CAF Main.sessions keeps 100.0 % of Main.Session; read at <T>");
+        a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WHY].time_ns, 60 * SECOND);
         result.ok = 0;
         result.detail = (char *)"process 7 belongs to user 0";
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "Not known: process 7 belongs to user 0; by hand: heapwatch why api");
+        ask(&m);
 }
 
-static void sentence_is(const struct made *m, uint64_t now_ns, const char *expected)
+static void says_age(const struct made *m, uint64_t now_ns)
 {
         struct census_age age;
         char line[CENSUS_LINE];
 
         census_age_of(&age, &m->t, true);
-        assert_string_equal(census_age_text(line, sizeof(line), &age, now_ns), expected);
-        assert_int_equal(age.any, expected[0] != '\0');
+        golden_state("the_age_of_the_last_census");
+        golden_says("age", census_age_text(line, sizeof(line), &age, now_ns));
+        assert_int_equal(age.any, line[0] != '\0');
 }
 
 /* Of when the bands are, and whether live data has become other since; in the past when the run is over. */
@@ -1657,66 +1393,53 @@ TEST(the_age_of_the_last_census)
         begin(&m);
         m.census.time_ns = 5 * MINUTE;
         m.census.total_bytes = 40 * MIB;
-        sentence_is(&m, 9 * MINUTE + MINUTE / 6, "last census 4m 10s ago at 40.0 MiB");
+        says_age(&m, 9 * MINUTE + MINUTE / 6);
         m.heap_state.live_bytes = 98 * MIB;
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
-        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
+        says_age(&m, 6 * MINUTE);
         m.heap_state.live_time_ns = m.t.event_time_ns = 6 * MINUTE;
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now; the bands are older");
+        says_age(&m, 6 * MINUTE);
         m.t.event_time_ns = 7 * MINUTE;
-        sentence_is(&m, 7 * MINUTE,
-                    "last census 2m 00s ago at 40.0 MiB; live data was 98.0 MiB 1m 00s ago; the bands are older");
+        says_age(&m, 7 * MINUTE);
         m.t.event_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 45 * MIB; /* they differ by that much anyway */
-        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
+        says_age(&m, 6 * MINUTE);
         m.heap_state.live_bytes = 20 * MIB;
         m.run.no_census = (char *)"it would pause the program about 180 ms, --max-pause is 50 ms";
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now; the bands are older; no more "
-                    "with a pause: it would pause the program about 180 ms, --max-pause is 50 ms");
+        says_age(&m, 6 * MINUTE);
         m.t.census = NULL;
-        sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
+        says_age(&m, 6 * MINUTE);
         m.run.no_census = NULL;
-        sentence_is(&m, 6 * MINUTE, "");
+        says_age(&m, 6 * MINUTE);
         char absence[CENSUS_LINE];
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_NONE;
-        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, true),
-                            m.run.program ? "no census yet: heap profiles need +RTS -h" : "no census yet");
+        golden_state(__func__);
+        golden_says("absence", census_absence(absence, sizeof(absence), &m.t, true));
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
-        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, true),
-                            "no census yet: the heap profile is on, its first census is still to come");
-        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, false),
-                            "the heap profile was on, and the run ended before its first census");
+        golden_state(__func__);
+        golden_says("absence", census_absence(absence, sizeof(absence), &m.t, true));
+        golden_state(__func__);
+        golden_says("absence", census_absence(absence, sizeof(absence), &m.t, false));
         m.t.census = &m.census;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
-        sentence_is(&m, 10 * MINUTE,
-                    "last census 5m 00s before the end at 40.0 MiB; live data was 20.0 MiB at the end; the bands are "
-                    "older");
+        says_age(&m, 10 * MINUTE);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.state.uri = (char *)"outside:7@1";
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it: garbage is in it from the first moment on */
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB; the bands also count "
-                    "what was allocated since, garbage or not");
+        says_age(&m, 6 * MINUTE);
         Hw__Gc gc = HW__GC__INIT; /* a recording of such a program has another source */
         m.state.uri = NULL;
         m.t.gc = &gc;
-        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
+        says_age(&m, 6 * MINUTE);
         gc.has_counted = gc.counted = 1;
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB; the bands also count "
-                    "what was allocated since, garbage or not");
+        says_age(&m, 6 * MINUTE);
         m.heap_state.live_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 98 * MIB;
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now; the bands are older");
+        says_age(&m, 6 * MINUTE);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.heap_state.live_bytes = MIB; /* by the collection of its end */
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s before the end at 40.0 MiB; live data was 1.00 MiB at the end; the bands are "
-                    "older");
+        says_age(&m, 6 * MINUTE);
 }
 
 /* What resident memory was divided into is not the one beside it: its own size and age are said. */
@@ -1725,7 +1448,6 @@ TEST(parts_of_another_moment_say_so)
         static struct made m;
         Hw__Process process = HW__PROCESS__INIT;
         Hw__Resident resident = HW__RESIDENT__INIT;
-        struct answers a;
 
         begin(&m);
         m.heap_state.process = &process;
@@ -1736,15 +1458,14 @@ TEST(parts_of_another_moment_say_so)
         resident.foreign_bytes = 800 * MIB;
         resident.sampled_wall_ns = 10 * SECOND;
         process.sampled_wall_ns = 15 * SECOND;
-        a = asked(&m);
-        says(&a, QUESTION_WHERE, "RSS 900 MiB (given back 0 B, foreign 800 MiB, files 0 B)");
+        ask(&m);
         process.rss_bytes = 920 * MIB;
-        a = asked(&m);
-        says(&a, QUESTION_WHERE,
-             "RSS 920 MiB (of 900 MiB, 5.00 s earlier: given back 0 B, foreign 800 MiB, files 0 B)");
+        ask(&m);
         m.heap_state.resident = NULL; /* of a run that was seen without them */
-        assert_null(strstr(asked(&m).answer[QUESTION_WHERE].text, "given back"));
+        ask(&m);
 }
+
+TEST_GOLDEN("tests/unit/answers/answers.txt")
 
 TEST(sentences_name_slots_that_there_are)
 {
