@@ -268,19 +268,22 @@ bool answers_grow(const struct answers *a)
 
 char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)
 {
+        const bool grows = answers_grow(a) || a->ended_rising;
         char number[HW_NUMBER_MAX];
         int n = snprintf(out, size, "%s", a->word);
 
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
         if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
                 MORE(", was %s", a->verdict == HW__VERDICT__VERDICT_LEAK ? "a leak" : "growing");
-        if (answers_grow(a))
+        else if (a->ended_rising && strcmp(a->word, "rising") != 0)
+                MORE(", was rising");
+        if (grows)
                 MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
                 MORE(" since %s%s", a->onset_is_latest ? "before " : "", onset);
         if (a->has_onset && a->note[0])
                 MORE(" (%.40s)", a->note);
-        if (a->culprit_text[0] && answers_grow(a))
+        if (a->culprit_text[0] && grows)
                 MORE(", %s", a->culprit_text);
         if (a->has_limit && a->limit_ns == 0)
                 MORE(", at its limit");
