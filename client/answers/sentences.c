@@ -350,6 +350,7 @@ IS(retained, e->grows && e->where == HW__GROWTH__WHERE__WHERE_RETENTION)
 IS(unplaced, e->grows && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN)
 /* Before a verdict names what grows; the agent and the alert's own `why` may have found it by now. */
 IS(runs_out, !e->over && !e->grows && e->early && early_runs_out(e->early))
+IS(is_damaged, e->t->health && e->t->health->has_lost_bytes && e->t->health->lost_bytes)
 IS(collects_much, alert_fires(e, "gc-share") || alert_fires(e, "gc-pauses"))
 IS(rises, e->early)
 IS(few_collections,

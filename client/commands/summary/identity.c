@@ -150,8 +150,8 @@ static void print_losses(FILE *to, const Hw__Health *h)
                     "cost centres left out: beyond the daemon's limit");
         for (size_t i = 0; i < h->n_damages; i++) {
                 const Hw__Damage *d = h->damages[i];
-                (void)fprintf(to, "  damage: %s bytes lost at offset %s: %s\n",
-                              hw_count_text(bytes, sizeof(bytes), d->lost_bytes),
+                (void)fprintf(to, "  damage: %s byte%s lost at offset %s: %s\n",
+                              hw_count_text(bytes, sizeof(bytes), d->lost_bytes), plural(d->lost_bytes),
                               hw_count_text(at, sizeof(at), d->offset),
                               safe_text(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
         }
@@ -168,8 +168,8 @@ static void print_log(FILE *to, const Hw__Health *h)
         (void)fprintf(to, "\n  Log: %s events in %s bytes", hw_count_text(events, sizeof(events), h->events),
                       hw_count_text(bytes, sizeof(bytes), h->bytes));
         if (h->lost_bytes || h->resyncs)
-                (void)fprintf(to, ", %s bytes lost at %s damaged place%s\n",
-                              hw_count_text(lost, sizeof(lost), h->lost_bytes),
+                (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n",
+                              hw_count_text(lost, sizeof(lost), h->lost_bytes), plural(h->lost_bytes),
                               hw_count_text(bytes, sizeof(bytes), h->resyncs), plural(h->resyncs));
         else
                 (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);

@@ -17,6 +17,15 @@ static void format_alerts(char *out, size_t size, const Hw__Alerts *all)
                                               severity_name(alert_severity(all->alerts[i])));
 }
 
+/* In a sentence, where "since 700 ms" would not say of what. */
+static void format_moment(char out[SHORT_TEXT], const struct scene *s, const struct world_target *t, uint64_t time_ns)
+{
+        const size_t n = strlen(scene_when(out, SHORT_TEXT, s, t, time_ns));
+
+        if (!scene_start_wall_ns(s, t))
+                (void)snprintf(out + n, SHORT_TEXT - n, " into the run");
+}
+
 static void format_answers(struct answer_memo *m, const struct scene *s, const struct world_target *t)
 {
         char when[SHORT_TEXT] = "";
@@ -26,7 +35,7 @@ static void format_answers(struct answer_memo *m, const struct scene *s, const s
                 const struct target_answer *a = &m->a.answer[q];
 
                 if (a->has_time)
-                        (void)scene_when(when, sizeof(when), s, t, a->time_ns);
+                        format_moment(when, s, t, a->time_ns);
                 (void)answer_whole(m->whole[q], sizeof(m->whole[q]), a, when);
         }
         format_alerts(m->alerts, sizeof(m->alerts), t->alerts);
@@ -35,7 +44,7 @@ static void format_answers(struct answer_memo *m, const struct scene *s, const s
                                "Find out why heapwatchd is gone (systemctl status heapwatchd)%s",
                                scene_over(s, t) ? "" : "; the program itself continues");
         if (m->a.has_onset)
-                (void)scene_when(when, sizeof(when), s, t, m->a.onset_ns);
+                format_moment(when, s, t, m->a.onset_ns);
         if (answers_grow(&m->a))
                 (void)answers_headline(m->headline, sizeof(m->headline), &m->a, when);
         else
