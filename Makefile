@@ -396,9 +396,10 @@ unit:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=unit scripts/check
 .PHONY: unit
 
-#: golden      writes anew what programs of unit tests say (tests/unit/golden.h); review the diff
-golden: $(patsubst tests/unit/%.c,$(O)/unit/%,$(shell grep -l TEST_GOLDEN $(UNIT_SRC)))
-	$(Q)for program in $^; do HEAPWATCH_GOLDEN=1 $$program > /dev/null 2>&1 || exit 1; done
+#: golden      writes anew the texts that tests compare with what is said (tests/unit/golden.h, tests/data/said)
+golden: all $(patsubst tests/unit/%.c,$(O)/unit/%,$(shell grep -l TEST_GOLDEN $(UNIT_SRC)))
+	$(Q)for program in $(filter $(O)/unit/%,$^); do HEAPWATCH_GOLDEN=1 $$program > /dev/null 2>&1 || exit 1; done
+	$(Q)HEAPWATCH_GOLDEN=1 HEAPWATCH_BUILD='$(O)' /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/e2e/test_said.py
 .PHONY: golden
 
 #: e2e         only the end-to-end tests

@@ -36,25 +36,6 @@ def verdict(daemon, target, series):
     return t.verdict if t else pb.VERDICT_UNKNOWN
 
 
-def rows(log, *args):
-    out = subprocess.run([CLIENT, "trend", "--resolution", "100ms", "--bands", "100", *args, LOGS / log / "run.eventlog"],
-                         check=True, stdout=subprocess.PIPE).stdout.decode()
-    return [line for line in out.split("verdict ")[-1].splitlines()[1:] if "samples came too late" not in line]
-
-
-def test_a_row_says_which_band_it_is_about():
-    """Type, module and source of an info table; of names that are too long what tells most; columns stay aligned."""
-    tables = rows("leaky-hi-ghc9103")
-    assert [r for r in tables if ":_Work_0_con_info" in r and r.endswith("  type [], module Work")]
-    centres = rows("leaky-hc-ghc9103")
-    assert [r for r in centres if r.endswith("  module Main, leaky.hs:(28,5)-(40,21)")]
-    assert [r for r in centres if r.startswith("  Main.main.") and r[29] == "…"], "of a stack its innermost"
-    types = rows("leaky-hT-ghc902") + rows("leaky-hT-ghc9103")
-    assert [r for r in types if r.startswith("  Data.Map.Internal.Bin ")]
-    for row in tables + centres + types:
-        assert row[32:39].strip() in ("unknown", "steady", "growing", "LEAK", "–"), row
-
-
 def trend_json(*args):
     out = subprocess.run([CLIENT, "trend", "--format", "json", *map(str, args)], check=True, stdout=subprocess.PIPE)
     return json.loads(out.stdout)
