@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log_reader.c - DESIGN: a log goes through four stages. Its length is measured first, which decides the resolution
- * of its verdicts; of one that begins late it is sought whether its clock is the machine's; then it is opened again and
- * read through a pipeline of its own, piece by piece; at its end the pipeline reports what it could not know before.
- * Each step does a bounded part of one stage, and nothing is kept between logs but the failures. A list of events goes
- * into its pipeline in blocks, as a program would write them.
+ * of its verdicts, if there are any; of one that begins late it is sought whether its clock is the machine's; then it
+ * is opened again and read through a pipeline of its own, piece by piece; at its end the pipeline reports what it could
+ * not know before. Each step does a bounded part of one stage, and nothing is kept between logs but the failures. A
+ * list of events goes into its pipeline in blocks, as a program would write them.
  */
 #include "daemon/watch/targets/log_reader.h"
 
@@ -209,6 +209,13 @@ static bool is_rereadable(const char *path)
         return stretch_is(path) || (stat(path, &st) == 0 && S_ISREG(st.st_mode));
 }
 
+/* Where nothing is judged, a log's length is not needed, only whether its times begin with the program. */
+static bool is_measured(const struct log_reader *r)
+{
+        return (r->options.wish.unjudged || r->options.events == EVENTS_ALONE) &&
+               r->length.first_ns < LOG_ORIGIN_LEAST_NS;
+}
+
 static void measure_log(struct log_reader *r)
 {
         if (!r->file) {
@@ -220,7 +227,7 @@ static void measure_log(struct log_reader *r)
                 if (r->file)
                         log_length_begin(&r->length, r->file);
         }
-        if (r->file && log_length_step(&r->length))
+        if (r->file && !is_measured(r) && log_length_step(&r->length))
                 return;
         log_file_close(&r->file);
         r->stage = READING;
