@@ -85,9 +85,11 @@ static uint64_t watched_ns(const struct model *m, uint64_t silent_ns)
  */
 static bool is_timely(const struct model *m, uint64_t silent_ns)
 {
+        const uint64_t blocks = m->clock.whole_blocks ? m->clock.whole_blocks : m->clock.blocks;
+
         if (clock_is_from_outside(m))
                 return true;
-        return m->clock.blocks >= SOME_BLOCKS && watched_ns(m, silent_ns) / m->clock.blocks <= RARE_NS;
+        return blocks >= SOME_BLOCKS && watched_ns(m, silent_ns) / blocks <= RARE_NS;
 }
 
 static bool not_flushed(const struct model *m, uint64_t silent_ns)

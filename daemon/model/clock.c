@@ -122,6 +122,11 @@ static void see_first(struct clock *c, const struct hw_event *e, uint64_t time_n
         update_sure(c);
 }
 
+void model_has_blocks(struct model *m, uint64_t n)
+{
+        m->clock.whole_blocks = n;
+}
+
 void clock_block(struct model *m, const struct hw_event *e)
 {
         struct clock *c = &m->clock;

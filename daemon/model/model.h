@@ -208,6 +208,9 @@ void model_pass_time(struct model *m, uint64_t time_ns);
 /* Events of the run in stream order. Returns how many it took: all, unless a sink made it stop. */
 size_t model_events(struct model *m, const struct hw_event *events, size_t n);
 
+/* The blocks that come are pieces: of any one buffer the program has written at most so many. */
+void model_has_blocks(struct model *m, uint64_t n);
+
 /* From now on these are kept, too: rules read them, or a client has asked. What was before stays as it is. */
 void model_keep_finely(struct model *m, struct series_finely more);
 

@@ -218,6 +218,7 @@ struct clock {
         uint64_t global_end_ns;                 /* newest end_time of the buffer without a capability; UNKNOWN_U64 */
         uint64_t watermark_ns;                  /* all earlier events have arrived; 0: not known */
         uint64_t blocks;                        /* most block markers of any one capability */
+        uint64_t whole_blocks;                  /* the same, where blocks come in pieces; else 0 */
         uint64_t anomalies;
         uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */
 };

@@ -17,8 +17,9 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "types, any build), or compile with -finfo-table-map -fdistinct-constructor-tables (GHC 9.2 or "
                 "newer) and add +RTS -hi -i1 -RTS, or compile with -prof and add +RTS -hc -i1 -RTS.",
         [HW_ADVICE_NOT_FLUSHED] =
-                "The program keeps its events in a buffer for a long time, so this view is late: let a thread of "
-                "the program call Debug.Trace.flushEventLog once a second (GHC 9.2 or newer), or compile with "
+                "The program keeps its events in buffers for a long time, and a live view gets them late: let a thread "
+                "of "
+                "it call Debug.Trace.flushEventLog once a second (GHC 9.2 or newer), or compile with "
                 "-threaded and add +RTS --eventlog-flush-interval=1 -RTS, which may hang the program when it exits.",
         [HW_ADVICE_FLUSH_NOT_THREADED] =
                 "--eventlog-flush-interval damages the log of a program that is not compiled with -threaded: "

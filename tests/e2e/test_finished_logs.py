@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import LOGS, ROOT, client
+from harness import LOGS, ROOT, client, piped
 
 DATA = ROOT / "tests" / "data" / "finished"
 
@@ -110,6 +110,21 @@ def test_bands_and_live_data_add_up(log, sign, version):
         assert "(not in the runtime's census)" in said and f"GHC {version} counts" in said, said
     if sign > 0:
         assert "of live data is in no band" in client("trend", path).stdout.decode()
+
+
+@pytest.mark.parametrize("run", ["leaky-hc-ghc902", "leaky-hc-ghc9103", "steady-hT-thr-ghc902"])
+def test_buffers_that_were_not_flushed_are_read_in_the_order_of_time(run, directory):
+    """What two capabilities wrote lies one behind the other: nothing is late, and the newest is what happened last."""
+    path = LOGS / run / "run.eventlog"
+    packed = directory / "run.eventlog"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    lives = re.findall(r"^ *([\d.]+) .*HEAP_LIVE .*live_bytes=(\d+)", client("events", path).stdout.decode(), re.M)
+    summary, trend = as_json("summary", path), as_json("trend", path)
+    newest = [u["heap"]["liveBytes"] for u in piped(path) if "liveBytes" in u.get("heap", {})][-1]
+    assert newest == max(lives, key=lambda live: float(live[0]))[1]
+    assert summary["stream"]["lateSamples"] == 0 and int(trend["trends"].get("lateSamples", 0)) == 0
+    assert summary["stream"]["bytes"] == path.stat().st_size
+    assert as_json("trend", packed)["trends"] == trend["trends"]
 
 
 def test_a_census_that_has_all_live_data_has_no_such_row():

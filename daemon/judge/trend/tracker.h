@@ -13,10 +13,10 @@
  * Time. The event-time watermark W says that all events before it have arrived:
  * it is the model's, of whole blocks, but at most TRACKER_WAIT_MINUTES behind
  * the newest sample (a buffer that is not flushed may be late forever). W
- * advances only with events, so every answer here depends on the log alone: a
- * finished log, its replay and the live run give the same verdicts. Minutes of
- * all series close when W has passed them; later samples are counted as late.
- * At the end of a run all of them close.
+ * advances only with events, so every answer here depends on the bytes and their
+ * order alone: a replay and the live run give the same verdicts. Minutes of all
+ * series close when W has passed them; later samples are counted as late. At the
+ * end of a run all of them close.
  *
  * For rules: judge on `tick`, which comes once for every multiple of tick_ns
  * that W passes. In a gap of more than 600 of them the later ones are emitted

@@ -32,7 +32,8 @@ struct target {
 
 enum stage { MEASURING, SEEKING_ORIGIN, READING, FINISHED };
 
-#define BLOCK_EVENTS 4096u /* of a list */
+#define BLOCK_EVENTS    4096u /* of a list */
+#define MEASURED_BLOCKS 64u
 
 struct log_reader {
         struct log_reader_options options; /* without its rules */
@@ -209,17 +210,22 @@ static bool is_rereadable(const char *path)
         return stretch_is(path) || (stat(path, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-/* Where nothing is judged, a log's length is not needed, only whether its times begin with the program. */
+/*
+ * Where nothing is judged, a log's length is not needed, only whether its times begin with the program, and whether it
+ * is in order: one that is not is so from the beginning.
+ */
 static bool is_measured(const struct log_reader *r)
 {
-        return (r->options.wish.unjudged || r->options.events == EVENTS_ALONE) &&
+        return (r->options.events == EVENTS_ALONE ||
+                (r->options.wish.unjudged && (r->length.overlap || r->length.hops >= MEASURED_BLOCKS))) &&
                r->length.first_ns < LOG_ORIGIN_LEAST_NS;
 }
 
 static void measure_log(struct log_reader *r)
 {
         if (!r->file) {
-                r->length.longest_ns = r->origin_ns = 0;
+                r->length = (struct log_length){ 0 };
+                r->origin_ns = 0;
                 r->length.first_ns = UINT64_MAX;
                 r->file = !r->options.lists && r->options.events != EVENTS_COUNTED && is_rereadable(path_of(r))
                                   ? log_file_open(path_of(r), NULL)
@@ -274,6 +280,17 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
         return r->pipeline != NULL;
 }
 
+/* Lists of events are of the file as it is; all else is of what happened, in that order. */
+static struct log_file *open_in_order(struct log_reader *r, struct error *error)
+{
+        struct log_file *file = log_file_open(path_of(r), error);
+
+        if (!file || !r->length.overlap || r->options.events != EVENTS_OFF || log_file_put_in_order(file) == 0)
+                return file;
+        log_file_close(&file); /* too long, when unpacked, or no room for it */
+        return log_file_open(path_of(r), error);
+}
+
 /* Nothing more of the log is read; `unread`: because of that, NULL: it is over. 0, or the sink's error. */
 static int finish_log(struct log_reader *r, const char *unread)
 {
@@ -294,24 +311,32 @@ static int finish_log(struct log_reader *r, const char *unread)
 static int read_piece(struct log_reader *r)
 {
         char unread[PIPELINE_UNREAD_SIZE];
+        const struct in_order_place *place;
         struct error error;
+        size_t taken = 0;
         ssize_t n;
         int status = 0;
 
         if (!r->pipeline) {
-                r->file = log_file_open(path_of(r), &error);
+                r->file = open_in_order(r, &error);
                 if (!r->file || !open_pipeline(r, &error)) {
                         note_failure(r, error.text);
                         close_log(r);
                 }
                 return 0; /* a pipe may have to be waited for */
         }
-        n = log_file_read(r->file, r->buffer, sizeof(r->buffer));
-        if (n > 0) {
+        do {
+                n = log_file_read(r->file, r->buffer, sizeof(r->buffer));
+                if (n <= 0)
+                        break;
+                place = log_file_place(r->file);
+                if (place)
+                        pipeline_place(r->pipeline, place);
                 status = pipeline_bytes(r->pipeline, r->buffer, (size_t)n);
-                if (status < 0 || !pipeline_is_mostly_damaged(r->pipeline, unread))
-                        return status;
-        }
+                taken += (size_t)n;
+        } while (place && status == 0 && taken < sizeof(r->buffer)); /* pieces of some milliseconds are small */
+        if (n > 0 && (status < 0 || !pipeline_is_mostly_damaged(r->pipeline, unread)))
+                return status;
         if (n < 0)
                 note_failure(r, strerror((int)-n));
         else

@@ -336,6 +336,13 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
         return first_error(p);
 }
 
+void pipeline_place(struct pipeline *p, const struct in_order_place *place)
+{
+        p->place[1] = p->place[0];
+        p->place[0] = *place;
+        model_has_blocks(p->model, place->blocks);
+}
+
 int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n)
 {
         pipeline_process_events(p, status, events, n);

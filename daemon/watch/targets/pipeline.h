@@ -29,6 +29,7 @@ struct alerts;
 struct alerting;
 struct checkpoint;
 struct event_base;
+struct in_order_place;
 struct model;
 struct recorder;
 struct recording;
@@ -163,6 +164,9 @@ int pipeline_snapshot(struct pipeline *p, struct snapshot *s);
  * was all) and whether its end is not among what was. Both return 0 or the sink's error.
  */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
+
+/* Before that, of a log that was put in order: where these bytes lie in the file. */
+void pipeline_place(struct pipeline *p, const struct in_order_place *place);
 
 /* The same with events that were decoded elsewhere, as hw_eventlog_read delivers them: `status` comes after them. */
 int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n);

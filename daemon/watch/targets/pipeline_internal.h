@@ -21,6 +21,7 @@
 #include "daemon/source/process_watch.h"
 #include "daemon/source/source.h"
 #include "daemon/watch/targets/life.h"
+#include "proto/eventlog/archive/in_order.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "daemon/judge/trend/tracker.h"
 #include "heapwatch/eventlog.h"
@@ -104,6 +105,9 @@ void damages_add(struct damages *d, const struct hw_eventlog_damage *place);
  */
 uint64_t damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
 
+/* The newest damage, at its place in the file. */
+struct hw_eventlog_damage pipeline_damage(const struct pipeline *p);
+
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
@@ -117,6 +121,7 @@ struct pipeline {
         struct source *source;               /* NULL for finished logs */
         struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */
         struct hw_eventlog_stats left_stats; /* what its decoder had counted */
+        struct in_order_place place[2];      /* of a finished log: of what is read now, and was read before */
         struct model *model;
         struct tracker *tracker;
         struct alerting *alerting;   /* NULL: no rules */

@@ -48,9 +48,18 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
         return sub_sat(p->last_bytes_wall_ns, newest);
 }
 
+struct hw_eventlog_damage pipeline_damage(const struct pipeline *p)
+{
+        struct hw_eventlog_damage d = *hw_eventlog_damage(p->decoder);
+
+        d.offset += (uint64_t)p->place[d.offset < p->place[0].from].moved;
+        return d;
+}
+
 void pipeline_measure_damage(struct pipeline *p)
 {
-        const uint64_t more = p->decoder ? damages_measure(&p->damages, hw_eventlog_damage(p->decoder)) : 0;
+        const struct hw_eventlog_damage newest = p->decoder ? pipeline_damage(p) : (struct hw_eventlog_damage){ 0 };
+        const uint64_t more = p->decoder ? damages_measure(&p->damages, &newest) : 0;
 
         if (more && p->alerting)
                 alerting_damage(p->alerting, more);
@@ -102,6 +111,9 @@ struct health pipeline_health(struct pipeline *p)
                 .memory_pressure = bands_closed(bands) ? memory_words() : NULL,
         };
 
+        h.decoder.events -= p->place[0].markers;
+        h.decoder.blocks -= p->place[0].markers;
+        h.decoder.bytes -= p->place[0].markers * BLOCK_MARKER_BYTES;
         memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));
         if (p->recording)
                 recording_state(p->recording, &h.recording);

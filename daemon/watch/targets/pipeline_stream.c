@@ -60,18 +60,20 @@ static bool end_marked(struct pipeline *p)
         return true;
 }
 
-static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
+static void note_damage(struct pipeline *p)
 {
-        damages_add(&p->damages, damage);
+        const struct hw_eventlog_damage damage = pipeline_damage(p);
+
+        damages_add(&p->damages, &damage);
         log_debug("target=%s resyncs=%" PRIu64 " damages=%" PRIu64, p->name, hw_eventlog_stats(p->decoder)->resyncs,
                   p->damages.all);
         if (p->live || p->runs > 0) /* a file that is not an eventlog is reported elsewhere, in one line */
                 log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name,
-                            damage->offset, damage->lost_bytes, damage->reason);
+                            damage.offset, damage.lost_bytes, damage.reason);
         if (p->alerting)
-                alerting_damage(p->alerting, damage->lost_bytes);
+                alerting_damage(p->alerting, damage.lost_bytes);
         if (p->runs == 0)
-                (void)pipeline_happens(p, ON_NOT_A_LOG, damage->reason);
+                (void)pipeline_happens(p, ON_NOT_A_LOG, damage.reason);
 }
 
 /* ---------------------------------------------------------------- events */
@@ -155,7 +157,7 @@ static bool handle_status(struct pipeline *p, enum hw_eventlog_status status)
                 return end_marked(p);
         case HW_EVENTLOG_BAD:
         case HW_EVENTLOG_LIMIT:
-                note_damage(p, hw_eventlog_damage(p->decoder));
+                note_damage(p);
                 break;
         case HW_EVENTLOG_OK:
         case HW_EVENTLOG_NEED_MORE:
@@ -338,7 +340,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         pipeline_measure_damage(p);
         p->ends_damaged = hw_eventlog_stats(p->decoder)->resyncs > p->damages.all;
         if (p->ends_damaged)
-                note_damage(p, hw_eventlog_damage(p->decoder));
+                note_damage(p);
         if (p->cut)
                 snprintf(cause, sizeof(cause), "%s", why);
         else if (p->ends_damaged && !p->live)

@@ -25,6 +25,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "proto/eventlog/archive/in_order.h"
 #include "proto/eventlog/recording/stretch.h"
 #include "proto/eventlog/texts/texts.h"
 
@@ -57,6 +58,10 @@ struct log_file {
         struct text_log *text;
         size_t text_at, text_n; /* of the piece: used, available */
         char piece[INPUT_BYTES];
+
+        FILE *unpacked;         /* all of it, to be put in order; NULL: not so */
+        struct in_order *order; /* NULL: as it lies there */
+        struct in_order_place place;
 };
 
 /* -------------------------------------------------------------------- reading */
@@ -263,7 +268,10 @@ void log_file_close(struct log_file **fp)
         (void)inflateEnd(&f->zlib); /* refuses one that was never begun */
         cutout_close(&f->cutout);
         text_log_destroy(&f->text);
-        (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
+        in_order_close(&f->order);
+        if (f->unpacked)
+                (void)fclose(f->unpacked); /* nobody reads it any more */
+        (void)ZSTD_freeDStream(f->zstd);   /* NULL is allowed */
         if (f->fd >= 0)
                 (void)close(f->fd); /* opened for reading only */
         free(f);
@@ -435,6 +443,10 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
 {
         int r;
 
+        if (f->order)
+                return in_order_read(f->order, buffer, size, &f->place);
+        if (f->unpacked)
+                return read_fd(fileno(f->unpacked), buffer, size);
         if (f->cutout)
                 return (ssize_t)read_recording(f, buffer, size);
         if (!f->begun && (r = begin_pipe(f)) < 0)
@@ -449,6 +461,48 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
         memcpy(buffer, f->piece + f->text_at, n);
         f->text_at += n;
         return (ssize_t)n;
+}
+
+/* Unpacks all of it. 0 or -errno. */
+static int unpack_all(struct log_file *f)
+{
+        FILE *to = tmpfile();
+        uint64_t bytes = 0;
+        uint8_t buffer[BUFSIZ];
+        ssize_t n = to ? 1 : -errno;
+
+        while (n > 0 && (n = log_file_read(f, buffer, sizeof(buffer))) > 0) {
+                bytes += (uint64_t)n;
+                if (bytes > LIMIT_UNPACKED_BYTES)
+                        n = -EFBIG;
+                else if (fwrite(buffer, 1, (size_t)n, to) != (size_t)n)
+                        n = -errno;
+        }
+        if (n == 0 && (fflush(to) != 0 || lseek(fileno(to), 0, SEEK_SET) < 0))
+                n = -errno;
+        if (n == 0)
+                f->unpacked = to;
+        else if (to)
+                (void)fclose(to);
+        return (int)n;
+}
+
+int log_file_put_in_order(struct log_file *f)
+{
+        int r = 0;
+
+        if (f->cutout || !S_ISREG(f->stat.st_mode))
+                return 0;
+        if (f->unpack)
+                r = unpack_all(f);
+        if (r == 0)
+                f->order = in_order_open(f->unpacked ? fileno(f->unpacked) : f->fd);
+        return r;
+}
+
+const struct in_order_place *log_file_place(const struct log_file *f)
+{
+        return f->order ? &f->place : NULL;
 }
 
 bool log_file_skip(struct log_file *f, uint64_t n)

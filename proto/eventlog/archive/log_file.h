@@ -23,8 +23,10 @@
 
 #include "proto/base/error.h"
 
+#define LIMIT_UNPACKED_BYTES  (UINT64_C(1) << 30)
 #define LIMIT_ZSTD_WINDOW_LOG 27 /* 128 MiB, what `zstd` itself accepts without being asked for more */
 
+struct in_order_place;
 struct log_file;
 
 /*
@@ -32,6 +34,16 @@ struct log_file;
  * wait for the first bytes of a pipe: that is for the first read.
  */
 struct log_file *log_file_open(const char *path, struct error *error);
+
+/*
+ * Before the first read: it is read in the order of time (proto/eventlog/archive/in_order.h), if it is a file that is
+ * not and can be. One that is compressed is unpacked for this, into a file without a name, if that is not longer than
+ * LIMIT_UNPACKED_BYTES. 0 or -errno: it could not be read.
+ */
+int log_file_put_in_order(struct log_file *f);
+
+/* Where the bytes of the newest read lie in the file; NULL: where they were read. */
+const struct in_order_place *log_file_place(const struct log_file *f);
 
 /* Clears the pointer; NULL allowed. */
 void log_file_close(struct log_file **f);

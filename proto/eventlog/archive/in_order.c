@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the markers of all blocks are read first, a few bytes each, and make a list per buffer. Then each buffer has
+ * a cursor, and whichever has the earliest event goes on to the end of the step that this event is in. Where events end
+ * is known from the header and, of those of variable length, from themselves, so a piece is cut without decoding: its
+ * bytes are in the processor's cache when they are decoded.
+ *
+ * An event may be older than the one before it (GC_START and others have times of their own): it stays behind that one.
+ */
+#include "proto/eventlog/archive/in_order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "heapwatch/eventlog.h"
+#include "proto/base/array.h"
+#include "proto/eventlog/bytes.h"
+
+#define HEADER_MOST   131072u /* bytes of a header that is looked for */
+#define BUFFERS_MOST  1000u
+#define WINDOW_BYTES  65536u /* of a buffer's block that are at hand: an event is at most as long */
+#define UNDECLARED    0xfffeu
+#define DATA_END      0xffffu
+#define EARLY_NS      UINT64_C(30000000000)
+#define HEAD          10u /* id and time */
+#define HEAD_VARIABLE 12u /* and the length */
+#define IPE_KEY_BYTES 8u
+#define IPE_STRINGS   6u
+
+struct block {
+        uint64_t at; /* of its marker, in the file */
+        uint64_t begin_ns, end_ns;
+        uint32_t size; /* with the marker */
+};
+
+struct buffer {
+        uint16_t cap;
+        struct block *blocks;
+        size_t n_blocks, block; /* the one that is read */
+        uint64_t at, end;       /* in the file: the next event, the end of the block */
+        uint64_t time_ns;       /* of the next event, or of one before it that is later */
+        uint64_t window_at;     /* in the file */
+        size_t window_n;
+        uint8_t *window; /* WINDOW_BYTES */
+        bool fresh;      /* nothing of the block was given yet */
+        bool as_it_is;   /* its rest is not understood */
+};
+
+struct in_order {
+        int fd;
+        uint16_t sizes[0x10000]; /* of payloads, by id; HW_EVENT_VARIABLE, UNDECLARED */
+        struct buffer *buffers;
+        size_t n_buffers;
+        uint64_t at, header_end; /* of the header, while it is read */
+        uint64_t rest_at;        /* behind the last whole block */
+        bool end_marker;         /* that was in a block, and is to come */
+        bool left;               /* a part of a piece that did not fit */
+        uint64_t left_at, left_end;
+        uint64_t given; /* bytes, so far */
+        uint64_t markers, most_blocks;
+};
+
+/* ------------------------------------------------------------------------ open */
+
+static ssize_t read_at(int fd, void *bytes, size_t size, uint64_t at)
+{
+        ssize_t n;
+
+        do
+                n = pread(fd, bytes, size, (off_t)at);
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? -errno : n;
+}
+
+/* Reads the sizes of events from the header; the place behind it, or 0: there is none. */
+static uint64_t read_header(struct in_order *o)
+{
+        static const uint8_t end[8] = "hdredatb";
+        struct hw_eventlog *log = hw_eventlog_new();
+        uint8_t *bytes = malloc(HEADER_MOST);
+        const ssize_t n = log && bytes ? read_at(o->fd, bytes, HEADER_MOST, 0) : 0;
+        const uint8_t *found = n > 0 ? memmem(bytes, (size_t)n, end, sizeof(end)) : NULL;
+        uint64_t behind = 0;
+        struct hw_event event;
+        size_t count;
+
+        if (found) {
+                behind = (uint64_t)(found - bytes) + sizeof(end);
+                hw_eventlog_input(log, bytes, behind);
+                enum hw_eventlog_status status;
+                while ((status = hw_eventlog_read(log, &event, 1, &count)) == HW_EVENTLOG_BAD)
+                        ; /* what is in front of it */
+                if (status != HW_EVENTLOG_RUN)
+                        behind = 0;
+        }
+        for (uint32_t id = 0; behind > 0 && id < 0x10000; id++) {
+                const int32_t size = hw_eventlog_declared_size(log, (uint16_t)id);
+                o->sizes[id] = size < 0 ? UNDECLARED : (uint16_t)size;
+        }
+        free(bytes);
+        hw_eventlog_destroy(&log);
+        return behind;
+}
+
+static struct buffer *buffer_of(struct in_order *o, uint16_t cap)
+{
+        for (size_t i = 0; i < o->n_buffers; i++)
+                if (o->buffers[i].cap == cap)
+                        return &o->buffers[i];
+        if (o->n_buffers == BUFFERS_MOST || !ARRAY_RESERVE_NEXT(o->buffers, o->n_buffers))
+                return NULL;
+        struct buffer *b = &o->buffers[o->n_buffers++];
+        *b = (struct buffer){ .cap = cap, .window = malloc(WINDOW_BYTES) };
+        return b->window ? b : NULL;
+}
+
+/* Lists the blocks. False: it need not, or cannot, be put in order. */
+static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
+{
+        uint64_t latest_ns = 0;
+        bool overlap = false;
+        uint8_t m[BLOCK_MARKER_BYTES];
+
+        while (at + sizeof(m) <= file_end && read_at(o->fd, m, sizeof(m), at) == (ssize_t)sizeof(m)) {
+                const struct block block = {
+                        .at = at, .begin_ns = be64(m + 2), .size = be32(m + 10), .end_ns = be64(m + 14)
+                };
+                if (be16(m) != HW_BLOCK_MARKER || block.size < sizeof(m) || block.size > file_end - at ||
+                    block.end_ns < block.begin_ns)
+                        break;
+                struct buffer *b = buffer_of(o, be16(m + 22));
+                if (!b || !ARRAY_RESERVE_NEXT(b->blocks, b->n_blocks))
+                        return false;
+                b->blocks[b->n_blocks++] = block;
+                if (b->n_blocks > o->most_blocks)
+                        o->most_blocks = b->n_blocks;
+                overlap = overlap || (block.begin_ns < latest_ns && latest_ns - block.begin_ns > IN_ORDER_STEP_NS);
+                if (block.end_ns > latest_ns)
+                        latest_ns = block.end_ns;
+                at += block.size;
+        }
+        o->rest_at = at;
+        return overlap;
+}
+
+/* ---------------------------------------------------------------------- events */
+
+/* The bytes at a place of the block: fewer than `size` only where the file became shorter. */
+static const uint8_t *bytes_at(const struct in_order *o, struct buffer *b, uint64_t at, size_t size, size_t *ret_n)
+{
+        if (at < b->window_at || at + size > b->window_at + b->window_n) {
+                const uint64_t left = b->end - at;
+                const ssize_t n = read_at(o->fd, b->window, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES, at);
+                b->window_at = at;
+                b->window_n = n > 0 ? (size_t)n : 0;
+        }
+        *ret_n = b->window_n - (size_t)(at - b->window_at);
+        return b->window + (at - b->window_at);
+}
+
+/* Where the six strings of an IPE event end: the runtime announces one byte too many. */
+static size_t ipe_size(const uint8_t *payload, size_t announced)
+{
+        size_t at = IPE_KEY_BYTES;
+
+        for (unsigned i = 0; i < IPE_STRINGS; i++) {
+                const uint8_t *nul = at + 1 < announced ? memchr(payload + at, 0, announced - 1 - at) : NULL;
+                if (!nul)
+                        return announced;
+                at = (size_t)(nul - payload) + 1;
+        }
+        return at;
+}
+
+/* Which the decoder takes from before its block. */
+static bool has_own_time(uint16_t id)
+{
+        return id == HW_GC_START || id == HW_GC_END || id == HW_CREATE_MACHINE;
+}
+
+/* The length of the event at `at`; 0: there is none that ends in this block and whose time is in it. */
+static size_t event_size(const struct in_order *o, struct buffer *b, uint64_t at, uint64_t *ret_time_ns)
+{
+        const struct block *whole = &b->blocks[b->block - 1];
+        const uint64_t left = b->end - at;
+        size_t n, size;
+        const uint8_t *p = bytes_at(o, b, at, left < HEAD_VARIABLE ? (size_t)left : HEAD_VARIABLE, &n);
+
+        if (n < HEAD || o->sizes[be16(p)] == UNDECLARED)
+                return 0;
+        *ret_time_ns = be64(p + 2);
+        if (has_own_time(be16(p)) && *ret_time_ns < whole->begin_ns && whole->begin_ns - *ret_time_ns <= EARLY_NS)
+                *ret_time_ns = whole->begin_ns;
+        if (*ret_time_ns < whole->begin_ns || *ret_time_ns > whole->end_ns)
+                return 0;
+        size = HEAD + o->sizes[be16(p)];
+        if (o->sizes[be16(p)] == HW_EVENT_VARIABLE) {
+                if (n < HEAD_VARIABLE)
+                        return 0;
+                size = HEAD_VARIABLE + be16(p + HEAD);
+                if (be16(p) == HW_IPE && size - 1 <= left && size - 1 <= WINDOW_BYTES) {
+                        p = bytes_at(o, b, at, size - 1, &n);
+                        if (n >= size - 1)
+                                size = HEAD_VARIABLE + ipe_size(p + HEAD_VARIABLE, size - HEAD_VARIABLE);
+                }
+        }
+        return size <= left ? size : 0;
+}
+
+/* Looks at the next event: sets its time, or what else is to be done with the rest of the block. */
+static void examine_next(struct in_order *o, struct buffer *b)
+{
+        uint64_t time_ns = 0;
+        size_t n;
+
+        if (b->end - b->at == 2 && be16(bytes_at(o, b, b->at, 2, &n)) == DATA_END && n == 2) {
+                o->end_marker = true;
+                b->end = b->at;
+        } else if (b->at < b->end && event_size(o, b, b->at, &time_ns) == 0) {
+                b->as_it_is = true;
+        }
+        if (time_ns > b->time_ns)
+                b->time_ns = time_ns;
+}
+
+/* Goes to the next block, if this one is read. False: that was the last one. */
+static bool next_block(struct in_order *o, struct buffer *b)
+{
+        if (b->fresh || b->at < b->end)
+                return true;
+        if (b->block == b->n_blocks)
+                return false;
+        const struct block *next = &b->blocks[b->block++];
+        b->at = next->at + BLOCK_MARKER_BYTES;
+        b->end = next->at + next->size;
+        b->fresh = true;
+        b->as_it_is = false;
+        if (next->begin_ns > b->time_ns)
+                b->time_ns = next->begin_ns;
+        examine_next(o, b);
+        return true;
+}
+
+/* ---------------------------------------------------------------------- pieces */
+
+/* The buffer whose next event is the earliest; NULL: all blocks were read. */
+static struct buffer *find_earliest(struct in_order *o)
+{
+        struct buffer *found = NULL;
+
+        for (size_t i = 0; i < o->n_buffers; i++) {
+                struct buffer *b = &o->buffers[i];
+                if (next_block(o, b) && (!found || b->time_ns < found->time_ns))
+                        found = b;
+        }
+        return found;
+}
+
+/* Takes the events up to the end of the step, as many as have room. Returns the first and the last of their times. */
+static struct block cut_piece(struct in_order *o, struct buffer *b, size_t room)
+{
+        const struct block *whole = &b->blocks[b->block - 1];
+        const uint64_t step_end_ns = b->time_ns - b->time_ns % IN_ORDER_STEP_NS + IN_ORDER_STEP_NS;
+        struct block piece = { .at = b->at, .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX };
+        uint64_t time_ns = 0;
+        size_t size;
+
+        while (b->at < b->end && !b->as_it_is && b->time_ns < step_end_ns) {
+                size = event_size(o, b, b->at, &time_ns);
+                if (size == 0) /* the file has become shorter */
+                        break;
+                if (b->at + size - piece.at > room && b->at > piece.at)
+                        break;
+                if (time_ns < piece.begin_ns)
+                        piece.begin_ns = time_ns;
+                if (time_ns > piece.end_ns)
+                        piece.end_ns = time_ns;
+                b->at += size;
+                examine_next(o, b);
+        }
+        if (b->as_it_is && b->at == piece.at)
+                b->at = b->end;
+        if (piece.begin_ns == UINT64_MAX)
+                piece.begin_ns = whole->begin_ns;
+        if (b->at == b->end)
+                piece.end_ns = whole->end_ns;
+        piece.size = (uint32_t)(b->at - piece.at);
+        return piece;
+}
+
+/* Reads what there is of the range in the file, as much as has room. Its length, or -errno. */
+static ssize_t read_range(const struct in_order *o, uint64_t at, uint64_t end, uint8_t *buffer, size_t size)
+{
+        return read_at(o->fd, buffer, end - at < size ? (size_t)(end - at) : size, at);
+}
+
+/* What comes next, without its place: the next bytes from *ret_at on, behind `ret_made` that the file does not have. */
+static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint64_t *ret_at, size_t *ret_made)
+{
+        struct buffer *b;
+        ssize_t n;
+
+        *ret_made = 0;
+        if (o->at < o->header_end || o->left) {
+                uint64_t *at = o->left ? &o->left_at : &o->at;
+                const uint64_t end = o->left ? o->left_end : o->header_end;
+                n = read_range(o, *at, end, buffer, size);
+                *ret_at = *at;
+                *at += n > 0 ? (uint64_t)n : 0;
+                if (*at == end || n <= 0)
+                        o->left = false;
+                return n;
+        }
+        b = find_earliest(o);
+        if (!b && o->end_marker) {
+                put_be(buffer, DATA_END, 2);
+                o->end_marker = false;
+                *ret_at = o->rest_at - 2;
+                return 2;
+        }
+        if (!b) {
+                n = read_at(o->fd, buffer, size, o->rest_at);
+                *ret_at = o->rest_at;
+                o->rest_at += n > 0 ? (uint64_t)n : 0;
+                return n;
+        }
+        const bool made = !b->fresh;
+        const struct block piece = cut_piece(o, b, size - BLOCK_MARKER_BYTES);
+        o->markers += made;
+        b->fresh = false;
+        put_be(buffer, HW_BLOCK_MARKER, 2);
+        put_be(buffer + 2, piece.begin_ns, 8);
+        put_be(buffer + 10, BLOCK_MARKER_BYTES + piece.size, 4);
+        put_be(buffer + 14, piece.end_ns, 8);
+        put_be(buffer + 22, b->cap, 2);
+        if (piece.at >= b->window_at && piece.at + piece.size <= b->window_at + b->window_n) {
+                memcpy(buffer + BLOCK_MARKER_BYTES, b->window + (piece.at - b->window_at), piece.size);
+                n = (ssize_t)piece.size;
+        } else {
+                n = read_range(o, piece.at, piece.at + piece.size, buffer + BLOCK_MARKER_BYTES,
+                               size - BLOCK_MARKER_BYTES);
+        }
+        if (n < 0)
+                return n;
+        if ((size_t)n < piece.size && n > 0) {
+                o->left = true;
+                o->left_at = piece.at + (uint64_t)n;
+                o->left_end = piece.at + piece.size;
+        }
+        *ret_at = piece.at;
+        *ret_made = BLOCK_MARKER_BYTES;
+        return n + BLOCK_MARKER_BYTES;
+}
+
+ssize_t in_order_read(struct in_order *o, uint8_t *buffer, size_t size, struct in_order_place *ret_place)
+{
+        uint64_t at = 0;
+        size_t made;
+        const ssize_t n = read_next(o, buffer, size, &at, &made);
+
+        *ret_place = (struct in_order_place){ .from = o->given + made,
+                                              .moved = (int64_t)(at - o->given - made),
+                                              .markers = o->markers,
+                                              .blocks = o->most_blocks };
+        o->given += n > 0 ? (uint64_t)n : 0;
+        return n;
+}
+
+/* ------------------------------------------------------------------- open, close */
+
+struct in_order *in_order_open(int fd)
+{
+        struct in_order *o = calloc(1, sizeof(*o));
+        struct stat st;
+
+        if (!o)
+                return NULL;
+        o->fd = fd;
+        o->header_end = fstat(fd, &st) == 0 ? read_header(o) : 0;
+        if (!o->header_end || !list_blocks(o, o->header_end, (uint64_t)st.st_size))
+                in_order_close(&o);
+        for (size_t i = 0; o && i < o->n_buffers; i++)
+                (void)next_block(o, &o->buffers[i]);
+        return o;
+}
+
+void in_order_close(struct in_order **op)
+{
+        struct in_order *o = *op;
+
+        *op = NULL;
+        for (size_t i = 0; o && i < o->n_buffers; i++) {
+                free(o->buffers[i].blocks);
+                free(o->buffers[i].window);
+        }
+        if (o)
+                free(o->buffers);
+        free(o);
+}
