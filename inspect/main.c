@@ -438,16 +438,14 @@ static bool make_graph(struct heap_graph *g, struct inspect_subject *s, const st
 {
         struct heap_contents contents = { .snapshot = n, .wanted = s->request->band };
         struct heap_census c = { .n = 0 }, all = { .contents = &contents };
-        uint64_t *places = NULL;
         bool good;
 
         heap_census_count(&c, n);
         good = is_understood(s, &c, error) &&
-               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, &places) && !all.out_of_memory &&
-                 slices_find(g, n, places) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
+               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all) && !all.out_of_memory &&
+                 slices_find(g, n) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
                  heap_bands_add_contents(&g->bands, &all, s->ghc, false)) ||
                 error_set(error, "out of memory; --memory gives it more"));
-        free(places);
         heap_bands_sort_by_name(&g->bands);
         heap_contents_done(&contents);
         heap_census_done(&all);

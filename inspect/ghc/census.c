@@ -109,18 +109,13 @@ struct walking {
         struct group_rest *rest;
 };
 
-static const struct closure_table *table_at(const struct heap_snapshot *s, uint64_t at)
-{
-        return info_tables_find(&s->ghc->tables, snapshot_word(s, at));
-}
-
 static void walk_small(struct walking *w, const struct heap_group *g)
 {
         const bool pinned = g->flags & BLOCK_PINNED; /* byte arrays alone; what is between them is older */
         bool gap = pinned, was_unknown = false;
 
         for (uint64_t at = g->start; at < g->end;) {
-                const struct closure_table *t = table_at(w->snapshot, at);
+                const struct closure_table *t = snapshot_table(w->snapshot, at);
                 const uint64_t bytes =
                         t && (!pinned || t->type == ARR_WORDS) ? closure_bytes(w->snapshot, t, at, g->end) : 0;
                 if (bytes) {
@@ -148,7 +143,7 @@ static void walk_large(struct walking *w, const struct heap_group *g)
 
         while (at < g->end && at < g->start + BLOCK_BYTES && snapshot_word(w->snapshot, at) == 0)
                 at += 8;
-        const struct closure_table *t = table_at(w->snapshot, at);
+        const struct closure_table *t = snapshot_table(w->snapshot, at);
         const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
         if (bytes) {
                 w->each(w->ctx, t, at, bytes);
@@ -161,7 +156,7 @@ static void walk_large(struct walking *w, const struct heap_group *g)
 static void walk_compact(struct walking *w, const struct heap_group *g)
 {
         const uint64_t at = g->start + COMPACT_HEADER;
-        const struct closure_table *t = table_at(w->snapshot, at);
+        const struct closure_table *t = snapshot_table(w->snapshot, at);
         const uint64_t bytes = t && t->type == COMPACT_NFDATA ? closure_bytes(w->snapshot, t, at, g->end) : 0;
 
         if (bytes)
@@ -199,7 +194,7 @@ static void walk_nonmoving(struct walking *w, const struct heap_group *g)
                 const uint64_t mark = snapshot_word(s, (marks + i) & ~UINT64_C(7)) >> 8 * ((marks + i) & 7);
                 if (!(mark & 0xff) && i >= next_free)
                         continue;
-                const struct closure_table *t = table_at(s, at);
+                const struct closure_table *t = snapshot_table(s, at);
                 const uint64_t bytes = t ? closure_bytes(s, t, at, at + size) : 0;
                 if (bytes)
                         w->each(w->ctx, t, at, bytes);

@@ -155,7 +155,9 @@ static struct object object_at(const struct heap_contents *c, uint64_t pointer)
 
         for (unsigned hops = 0; hops < HOPS_MOST; hops++) {
                 o.at = pointer & ~UINT64_C(7);
-                o.table = info_tables_find(&c->snapshot->ghc->tables, word_at(c, o.at));
+                o.table = snapshot_megablock(c->snapshot, o.at)
+                                  ? snapshot_table(c->snapshot, o.at)
+                                  : info_tables_find(&c->snapshot->ghc->tables, word_at(c, o.at));
                 if (!o.table || (o.table->type != IND && o.table->type != IND_STATIC && o.table->type != BLACKHOLE))
                         break;
                 behind |= o.table->type == BLACKHOLE;

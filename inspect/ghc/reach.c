@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - two searches, breadth first. The first goes from threads and stable pointers through everything, also the
+ * DESIGN - two searches. The first, depth first, goes from threads and stable pointers through everything, also the
  * closures that do not move and the lists of these that code refers to (SRT): so it finds the CAFs that are alive, as
- * the collector does. The second begins with these CAFs, so that what a top-level value holds is said to be held by it,
- * leaves other closures that do not move alone, and makes the graph: a closure becomes a node when it is first reached,
- * and its edges are added when its turn comes, which is in the order of nodes.
+ * the collector does. The second, breadth first, begins with these CAFs, so that what a top-level value holds is said
+ * to be held by it, leaves other closures that do not move alone, and makes the graph: a closure becomes a node when it
+ * is first reached, and its type, its size and its edges are added when its turn comes, in the order of nodes.
  *
- * `numbers` has the node of a closure for each 16 bytes of the heap: no closure is smaller.
+ * Nothing of this is beside the heap and the graph: the header of a closure that was reached has, in the copy, the
+ * numbers of its table and of its node, and a node whose turn has not come has the place of what it stands for.
  */
 #include "inspect/ghc/reach.h"
 
@@ -25,6 +26,7 @@
 #define STATICS_MOST ((size_t)1 << 23)
 #define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
 #define WEAK_MOST    (UINT64_C(1) << 22)
+#define REACHED      UINT32_MAX /* in place of a node's number, plus 1: it has none yet */
 
 /* What a node stands for; closures have their address, which is a multiple of 8. */
 #define PLACE_FRAME 1u /* of a frame, its address with this */
@@ -42,9 +44,8 @@ struct search {
         struct graph_types types;
         struct heap_roots roots;
         struct heap_census *census; /* of what becomes part of the graph; NULL: nobody wants that */
-        uint64_t *places;           /* of what was reached, in that order: of nodes, in the second search */
+        uint64_t *places;           /* what the first search has reached and not gone through */
         size_t n_places, places_capacity;
-        size_t done;       /* of these, that were gone through */
         struct weak *weak; /* by key */
         size_t n_weak, weak_capacity;
         uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
@@ -58,64 +59,91 @@ struct search {
 
 /* ------------------------------------------------------------------ what was reached */
 
-/* Where the number of a closure's node is, plus 1; NULL: it is not in the heap, or out of memory. */
-static uint32_t *number_of(struct search *c, uint64_t at)
+static uint64_t *header_in(const struct megablock *m, uint64_t at)
+{
+        return (uint64_t *)(void *)(m->bytes + at % MEGABLOCK_BYTES);
+}
+
+/* Of the closure at an address, which is marked then: its table's number, and below it that of its node, plus 1. */
+static uint64_t *mark_closure(struct search *c, uint64_t at)
 {
         struct megablock *m = snapshot_megablock(c->s, at);
+        const uint64_t word = at % MEGABLOCK_BYTES / 8;
 
-        if (m && !m->numbers && !(m->numbers = calloc(MEGABLOCK_BYTES / 16, sizeof(*m->numbers))))
+        if (snapshot_is_marked(m, at))
+                return header_in(m, at);
+        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
+        if (!t || closure_is_frame(t->type))
+                return NULL;
+        if (!m->marks && !(m->marks = calloc(MEGABLOCK_BYTES / 512, sizeof(*m->marks)))) {
                 c->graph->out_of_memory = true;
-        return m && m->numbers ? &m->numbers[at % MEGABLOCK_BYTES / 16] : NULL;
+                return NULL;
+        }
+        m->marks[word / 64] |= UINT64_C(1) << (word % 64);
+        *header_in(m, at) = (uint64_t)(t->id | SNAPSHOT_MARK) << 32;
+        return header_in(m, at);
 }
 
-static bool is_reached(struct search *c, uint64_t at)
+/* 0: it was not reached. */
+static uint32_t number_at(const struct heap_snapshot *s, uint64_t at)
 {
-        const struct megablock *m = snapshot_megablock(c->s, at);
-        const uint32_t number = m && m->numbers ? m->numbers[at % MEGABLOCK_BYTES / 16] : 0;
+        const struct megablock *m = snapshot_megablock(s, at);
 
-        return number && c->places[number - 1] == at;
+        return snapshot_is_marked(m, at) ? (uint32_t)*header_in(m, at) : 0;
 }
 
+uint32_t reach_node(const struct heap_snapshot *s, uint64_t at)
+{
+        const uint32_t number = number_at(s, at);
+
+        return number == REACHED ? UINT32_MAX : number - 1;
+}
+
+/* Of an earlier search. */
 static void clear_numbers(const struct heap_snapshot *s)
 {
-        for (size_t i = 0; i < s->n_megablocks; i++) {
-                free(s->megablocks[i].numbers);
-                s->megablocks[i].numbers = NULL;
-        }
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                for (uint64_t at = 0; s->megablocks[i].marks && at < MEGABLOCK_BYTES; at += 8)
+                        if (snapshot_is_marked(&s->megablocks[i], at))
+                                *header_in(&s->megablocks[i], at) &= ~(uint64_t)UINT32_MAX;
 }
 
-/* The number of what is at a place; in the second search that of a new node. */
-static uint32_t add_place(struct search *c, uint64_t place, uint32_t type, uint64_t bytes)
+/* In the second search the number of a new node, plus 1. */
+static uint32_t add_place(struct search *c, uint64_t place)
 {
-        if (c->n_places >= UINT32_MAX - 1 || !ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1) ||
-            (!c->through_statics && heap_graph_add(c->graph, type, bytes) == UINT32_MAX)) {
+        if (!c->through_statics)
+                return heap_graph_add_note(c->graph, place) + 1;
+        if (ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1))
+                c->places[c->n_places++] = place;
+        else
                 c->graph->out_of_memory = true;
-                return UINT32_MAX;
-        }
-        c->places[c->n_places] = place;
-        return (uint32_t)c->n_places++;
+        return REACHED;
 }
 
 /* What is no closure, and is held by the node whose edges are being added. */
-static void add_held(struct search *c, uint64_t place, uint32_t type)
+static void add_held(struct search *c, uint64_t place)
 {
-        const uint32_t node = add_place(c, place, type, 0);
+        const uint32_t number = add_place(c, place);
 
-        if (node != UINT32_MAX)
-                heap_graph_add_edge(c->graph, node);
+        if (!c->graph->out_of_memory)
+                heap_graph_add_edge(c->graph, number - 1);
 }
 
-static uint32_t add_closure(struct search *c, const struct closure_table *t, uint64_t at)
+/* Of the node whose turn it is. */
+static void set_node(struct search *c, uint32_t type, uint64_t bytes)
 {
-        if (c->through_statics)
-                return add_place(c, at, 0, 0);
+        if (!c->through_statics)
+                heap_graph_set(c->graph, c->graph->n_closed - 1, type, bytes);
+}
+
+static void set_closure(struct search *c, const struct closure_table *t, uint64_t at)
+{
         const struct heap_group *g = snapshot_group(c->s, at);
         const uint64_t bytes = g ? closure_bytes(c->s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
-        const bool wanted = c->census && heap_census_add(c->census, t, at, bytes);
-        const uint32_t node = add_place(c, at, graph_type_of_closure(&c->types, t), bytes);
-        if (wanted && node != UINT32_MAX)
-                heap_graph_want(c->graph, node);
-        return node;
+
+        set_node(c, graph_type_of_closure(&c->types, t), bytes);
+        if (c->census && heap_census_add(c->census, t, at, bytes))
+                heap_graph_want(c->graph, c->graph->n_closed - 1);
 }
 
 static bool has_static(const void *ctx, uint64_t at)
@@ -145,23 +173,20 @@ static void follow_static(struct search *c, uint64_t at)
 /* A pointer: what it points to is reached. Anything else is passed over. */
 static void follow_pointer(struct search *c, uint64_t pointer)
 {
-        uint64_t at = pointer & ~UINT64_C(7);
-        uint32_t *number;
+        uint64_t at = pointer & ~UINT64_C(7), *header;
 
         if (!snapshot_megablock(c->s, at)) {
                 follow_static(c, at);
                 return;
         }
         at = c->has_regions ? closure_of_region(c->s, at) : at;
-        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
-        if (!t || closure_is_frame(t->type) || !(number = number_of(c, at)) || c->graph->out_of_memory)
+        if (!(header = mark_closure(c, at)))
                 return;
-        if (!*number)
-                *number = add_closure(c, t, at) + 1;
-        else if (c->places[*number - 1] != at)
-                return; /* two within 16 bytes: at least one of them is none */
+        const uint32_t number = (uint32_t)*header;
+        if (number == 0 || (number == REACHED && !c->through_statics))
+                *header = *header >> 32 << 32 | add_place(c, at);
         if (!c->through_statics && !c->graph->out_of_memory)
-                heap_graph_add_edge(c->graph, *number - 1);
+                heap_graph_add_edge(c->graph, (uint32_t)*header - 1);
 }
 
 static void follow_words(struct search *c, uint64_t at, uint64_t n)
@@ -219,7 +244,7 @@ static void follow_frames(struct search *c, uint64_t at, uint64_t end)
                 else if (type == GRAPH_TYPE_NONE)
                         follow_frame(c, t, at, size);
                 else
-                        add_held(c, at | PLACE_FRAME, type);
+                        add_held(c, at | PLACE_FRAME);
                 at += size ? 8 * size : 8;
         }
 }
@@ -360,7 +385,7 @@ static void find_weak_pointers(struct search *c)
         for (unsigned i = 0; i < c->s->generations.n; i++) {
                 uint64_t at = c->s->generations.items[i].weak_pointers;
                 for (uint64_t n = 0; at && n < WEAK_MOST && !c->graph->out_of_memory; n++) {
-                        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
+                        const struct closure_table *t = snapshot_table(c->s, at);
                         if (!t || t->type != WEAK)
                                 break;
                         const uint64_t key = closure_of_region(c->s, snapshot_word(c->s, at + h + 8) & ~UINT64_C(7));
@@ -391,38 +416,47 @@ static void follow_weak_pointer(struct search *c, uint64_t at)
 /* The next one of what was reached, and the weak pointers whose key it is. */
 static void go_through_next(struct search *c)
 {
-        const uint64_t place = c->places[c->done++], at = place & ~UINT64_C(7);
-        const struct closure_table *t;
+        const uint64_t place =
+                c->through_statics ? c->places[--c->n_places] : heap_graph_note(c->graph, c->graph->n_closed);
+        const uint64_t at = place & ~UINT64_C(7);
+        const struct closure_table *t = snapshot_table(c->s, at);
 
         if (!c->through_statics)
                 heap_graph_open_next(c->graph);
+        if (c->graph->out_of_memory)
+                return;
         if (place & PLACE_ROOT) {
+                set_node(c, c->roots.items[at / 8].type, 0);
                 for (uint64_t i = at / 8 + 1; i; i = c->root_next[i - 1])
                         if (c->roots.items[i - 1].is_weak)
                                 follow_weak_pointer(c, c->roots.items[i - 1].closure);
                         else
                                 follow_pointer(c, c->roots.items[i - 1].closure);
         } else if (place & PLACE_WEAK) {
+                set_node(c, heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"), 0);
                 follow_weak_pointer(c, at);
         } else if (place & PLACE_FRAME) {
+                set_node(c, graph_type_of_frame(&c->types, t), 0);
                 const size_t size = frame_at(c, at, BITMAP_MOST, &t);
                 if (size)
                         follow_frame(c, t, at, size);
-        } else if ((t = info_tables_find(&c->g->tables, snapshot_word(c->s, at))) != NULL) {
+        } else {
+                if (!c->through_statics)
+                        set_closure(c, t, at);
                 go_through(c, at, t);
                 for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), at - 1);
                      i < c->n_weak && c->weak[i].key == at && !c->graph->out_of_memory; i++)
                         if (c->through_statics)
                                 follow_weak_pointer(c, c->weak[i].at);
                         else
-                                add_held(c, c->weak[i].at | PLACE_WEAK,
-                                         heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"));
+                                add_held(c, c->weak[i].at | PLACE_WEAK);
         }
 }
 
 static void continue_search(struct search *c)
 {
-        while ((c->done < c->n_places || c->statics_done < c->n_statics) && !c->graph->out_of_memory) {
+        while ((c->n_places > 0 || c->graph->n_closed < c->graph->n_nodes || c->statics_done < c->n_statics) &&
+               !c->graph->out_of_memory) {
                 if (c->statics_done < c->n_statics)
                         go_through_static(c, c->statics[c->statics_done++]);
                 else
@@ -452,7 +486,7 @@ static bool add_roots(struct search *c, size_t first_caf, uint64_t *ret_brief)
                 else if (c->roots.items[k].is_brief)
                         *ret_brief = place;
                 else
-                        (void)add_place(c, place, type, 0);
+                        (void)add_place(c, place);
                 last[type] = (uint32_t)k + 1;
         }
         c->graph->out_of_memory |= !last || !c->root_next;
@@ -476,12 +510,11 @@ static void follow_c_memory(struct search *c)
         const bool statics = c->through_statics && !c->roots.has_stable_pointers;
 
         if (!c->through_statics) {
-                (void)add_place(c, PLACE_ROOT,
-                                heap_graph_type(c->graph, GRAPH_DOUBTFUL_ROOT,
-                                                "C memory, which may be a stable pointer", "root"),
-                                0);
+                (void)heap_graph_add(c->graph,
+                                     heap_graph_type(c->graph, GRAPH_DOUBTFUL_ROOT,
+                                                     "C memory, which may be a stable pointer", "root"),
+                                     0);
                 heap_graph_open_next(c->graph);
-                c->done++;
         }
         for (size_t i = 0; i < c->s->n_written; i++) {
                 const struct written *w = &c->s->written[i];
@@ -500,13 +533,11 @@ static bool search_from_roots(struct search *c, size_t first_caf)
 {
         uint64_t brief = 0;
 
-        clear_numbers(c->s);
-        c->n_places = c->done = 0;
         if (!add_roots(c, first_caf, &brief))
                 return false;
         continue_search(c);
         if (brief) {
-                (void)add_place(c, brief, c->roots.items[brief / 8].type, 0);
+                (void)add_place(c, brief);
                 continue_search(c);
         }
         return !c->graph->out_of_memory;
@@ -540,7 +571,7 @@ static void count_unreached(void *ctx, const struct closure_table *table, uint64
 {
         struct unreached *u = ctx;
 
-        if (is_reached(u->search, at)) {
+        if (reach_node(u->search->s, at) != UINT32_MAX) {
                 u->reached += bytes;
                 return;
         }
@@ -557,9 +588,10 @@ static void count_unreached(void *ctx, const struct closure_table *table, uint64
 static void count_pinned(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
 {
         const struct unreached *u = ctx;
+        const uint32_t node = reach_node(u->search->s, at);
 
-        if (is_reached(u->search, at))
-                heap_graph_add_pin(u->search->graph, *number_of(u->search, at) - 1);
+        if (node != UINT32_MAX)
+                heap_graph_add_pin(u->search->graph, node);
         else
                 type_of_unreached(u, table)->pinned_bytes += bytes;
 }
@@ -589,6 +621,7 @@ static void count_all_unreached(struct search *c)
 
 static void begin_search(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
 {
+        clear_numbers(s);
         *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
         for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
                 c->has_regions = s->groups[i].kind == GROUP_COMPACT;
@@ -598,7 +631,6 @@ static void begin_search(struct search *c, struct heap_graph *g, const struct he
 
 static void end_search(struct search *c)
 {
-        clear_numbers(c->s);
         free(c->places);
         free(c->root_next);
         free(c->statics);
@@ -608,14 +640,13 @@ static void end_search(struct search *c)
         graph_types_done(&c->types);
 }
 
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all, uint64_t **ret_places)
+bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all)
 {
         struct search c;
         bool good;
 
         begin_search(&c, g, s);
         c.census = all;
-        g->out_of_memory |= g->type_capacity && !ARRAY_RESERVE(c.places, c.places_capacity, g->type_capacity);
         heap_roots_add(&c.roots);
         find_weak_pointers(&c);
         good = !g->out_of_memory && search_all_roots(&c, 0);
@@ -628,10 +659,6 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_
         if (good)
                 count_all_unreached(&c);
         heap_graph_finish(g);
-        if (ret_places) {
-                *ret_places = c.places;
-                c.places = NULL;
-        }
         end_search(&c);
         return good && !g->out_of_memory;
 }
@@ -641,12 +668,12 @@ static bool is_left(void *ctx, const struct closure_table *t, uint64_t at)
 {
         struct search *c = ctx;
 
-        if (!is_reached(c, at) || t->type == IND)
+        if (!number_at(c->s, at) || t->type == IND)
                 return false;
         if (t->type != BLACKHOLE)
                 return true;
         const uint64_t value = snapshot_word(c->s, at + 8 * (uint64_t)c->g->header_words);
-        const struct closure_table *of = value & 7 ? NULL : info_tables_find(&c->g->tables, snapshot_word(c->s, value));
+        const struct closure_table *of = value & 7 ? NULL : snapshot_table(c->s, value);
         return of && (of->type == TSO || of->type == BLOCKING_QUEUE);
 }
 

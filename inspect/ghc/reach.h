@@ -15,14 +15,14 @@
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/graph/graph.h"
 
-/* Memory that is needed in all for a byte of heap, in quarters: its copy, the graph, and what finds nodes. */
-#define REACH_QUARTERS 11u
+/* Memory that is needed in all for a byte of heap, in quarters: its copy, and the graph. */
+#define REACH_QUARTERS 9u
 
-/*
- * Fills an empty graph, and `all` (NULL: none) with a census of its closures. With `ret_places` these are, for each
- * node, the address of its closure, from malloc; what is no closure has an odd one. False: out of memory.
- */
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all, uint64_t **ret_places);
+/* Fills an empty graph, and `all` (NULL: none) with a census of its closures. False: out of memory. */
+bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all);
+
+/* Then, of the closure at an address: its node. UINT32_MAX: no root reaches it. */
+uint32_t reach_node(const struct heap_snapshot *s, uint64_t at);
 
 /*
  * A census of what is reached, as a collection would leave it, the youngest closures included, of a program that was
@@ -41,8 +41,8 @@ bool reach_census(struct heap_census *c, const struct heap_snapshot *s, uint64_t
  * much of it that uses is not known.
  */
 
-/* Sums graph.slices; `places` as of reach_all(). False: out of memory. */
-bool slices_find(struct heap_graph *g, const struct heap_snapshot *s, const uint64_t *places);
+/* Sums graph.slices, after reach_all(). False: out of memory. */
+bool slices_find(struct heap_graph *g, const struct heap_snapshot *s);
 
 /*
  * reached.c: whether what roots reach is the live data of a program that was not stopped for it.

@@ -22,17 +22,18 @@ enum role {
 struct slice {
         uint32_t array; /* its node */
         uint8_t role;
-        uint64_t from, to;
+        uint64_t bytes;    /* of the array's contents, */
+        uint64_t from, to; /* and which of them it uses */
 };
 
 struct finding {
         struct heap_graph *graph;
         const struct heap_snapshot *s;
-        const uint64_t *places;
         uint8_t *roles;  /* of each type */
         bool *has_other; /* of each node: what is no slice holds it, or one that was not understood */
         struct slice *slices;
         size_t n_slices, capacity;
+        bool out_of_memory;
 };
 
 static bool is_named(const char *name, const char *plain)
@@ -70,20 +71,28 @@ static enum role role_of(const struct graph_type *t)
         return !strcmp(t->by_type, closure_type_name(ARR_WORDS)) ? ROLE_ARRAY : ROLE_OTHER;
 }
 
+static uint64_t payload_of(const struct finding *f, uint64_t at)
+{
+        return at + 8 * (uint64_t)f->s->ghc->header_words;
+}
+
 static enum role role_at(const struct finding *f, uint32_t node)
 {
         return f->roles[f->graph->type[node]];
 }
 
-/* The first of a role that a node leads to; UINT32_MAX: none. */
-static uint32_t find_below(const struct finding *f, uint32_t node, enum role role)
+/* Where the first of a role is that a closure leads to; 0: none. */
+static uint64_t find_below(const struct finding *f, uint64_t at, enum role role)
 {
-        const struct heap_graph *g = f->graph;
+        const struct closure_table *t = snapshot_table(f->s, at);
 
-        for (uint32_t e = g->first_edge[node]; e < g->first_edge[node + 1]; e++)
-                if (role_at(f, g->edges[e]) == role)
-                        return g->edges[e];
-        return UINT32_MAX;
+        for (uint64_t i = 0; i < t->pointers && i < FIELDS_MOST; i++) {
+                const uint64_t to = snapshot_word(f->s, payload_of(f, at) + 8 * i) & ~UINT64_C(7);
+                const uint32_t node = reach_node(f->s, to);
+                if (node != UINT32_MAX && role_at(f, node) == role)
+                        return to;
+        }
+        return 0;
 }
 
 static bool may_hold(enum role holder, enum role held)
@@ -103,33 +112,21 @@ static void find_others(struct finding *f)
                         if (heap_graph_type_of(g, i)->kind != GRAPH_DOUBTFUL_ROOT &&
                             !may_hold(role_at(f, i), role_at(f, g->edges[e])))
                                 f->has_other[g->edges[e]] = true;
-        for (uint32_t i = 0; i < g->n_nodes; i++) {
-                const uint32_t array =
-                        f->has_other[i] && role_at(f, i) == ROLE_CONTENTS ? find_below(f, i, ROLE_ARRAY) : UINT32_MAX;
-                if (array != UINT32_MAX)
-                        f->has_other[array] = true;
-        }
-}
-
-/* Its number of bytes is the word after the header. */
-static uint64_t contents_bytes(const struct finding *f, uint32_t array)
-{
-        return snapshot_word(f->s, f->places[array] + 8 * (uint64_t)f->s->ghc->header_words);
 }
 
 /* The part of an array's contents that a closure uses. False: it is not what it was taken for. */
-static bool read_slice(const struct finding *f, uint32_t node, uint32_t array, struct slice *ret)
+static bool read_slice(const struct finding *f, const struct closure_table *t, uint64_t at, uint64_t array,
+                       struct slice *ret)
 {
-        const uint64_t at = f->places[node], header = 8 * (uint64_t)f->s->ghc->header_words;
-        const struct closure_table *t = info_tables_find(&f->s->ghc->tables, snapshot_word(f->s, at));
-        const uint64_t n = contents_bytes(f, array), contents = f->places[array] + header + 8;
+        const uint64_t n = snapshot_word(f->s, payload_of(f, array)), contents = payload_of(f, array) + 8;
+        const enum role role = role_at(f, reach_node(f->s, at));
         uint64_t fields[FIELDS_MOST];
 
-        if (!t || t->pointers < 1 || t->pointers > 2 || t->others < 2 || t->pointers + t->others > FIELDS_MOST)
+        if (t->pointers < 1 || t->pointers > 2 || t->others < 2 || t->pointers + t->others > FIELDS_MOST)
                 return false;
         for (uint32_t i = 0; i < t->others; i++)
-                fields[i] = snapshot_word(f->s, at + header + 8 * (uint64_t)(t->pointers + i));
-        const bool is_text = role_at(f, node) == ROLE_TEXT;
+                fields[i] = snapshot_word(f->s, payload_of(f, at) + 8 * (uint64_t)(t->pointers + i));
+        const bool is_text = role == ROLE_TEXT;
         /* text 1 has UTF-16 */
         const uint64_t unit = is_text && t->name && !strncmp(t->name, "text-1.", 7) ? 2 : 1;
         const uint64_t length = fields[t->others - 1];
@@ -139,28 +136,31 @@ static bool read_slice(const struct finding *f, uint32_t node, uint32_t array, s
                 return false;
         if (from > n / unit || length > n / unit - from)
                 return false;
-        *ret = (struct slice){ array, (uint8_t)role_at(f, node), unit * from, unit * (from + length) };
+        *ret = (struct slice){ reach_node(f->s, array), (uint8_t)role, n, unit * from, unit * (from + length) };
         return true;
 }
 
-static bool find_slices(struct finding *f)
+/* Of a slice; or of that by which ByteStrings hold an array, if something else holds it. */
+static void see_closure(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
-        for (uint32_t i = 0; i < f->graph->n_nodes; i++) {
-                const enum role role = role_at(f, i);
-                if (role != ROLE_BYTES && role != ROLE_TEXT)
-                        continue;
-                const uint32_t contents = role == ROLE_BYTES ? find_below(f, i, ROLE_CONTENTS) : i;
-                const uint32_t array = contents != UINT32_MAX ? find_below(f, contents, ROLE_ARRAY) : UINT32_MAX;
-                if (array == UINT32_MAX)
-                        continue; /* memory of C, or a literal */
-                if (!ARRAY_RESERVE(f->slices, f->capacity, f->n_slices + 1))
-                        return false;
-                if (read_slice(f, i, array, &f->slices[f->n_slices]))
-                        f->n_slices++;
-                else
-                        f->has_other[array] = true;
-        }
-        return true;
+        struct finding *f = ctx;
+        const uint32_t node = reach_node(f->s, at);
+        const enum role role = node != UINT32_MAX ? role_at(f, node) : ROLE_OTHER;
+        const bool is_slice = role == ROLE_BYTES || role == ROLE_TEXT;
+
+        (void)bytes;
+        if (!is_slice && (role != ROLE_CONTENTS || !f->has_other[node]))
+                return;
+        const uint64_t contents = role == ROLE_BYTES ? find_below(f, at, ROLE_CONTENTS) : at;
+        const uint64_t array = contents ? find_below(f, contents, ROLE_ARRAY) : 0;
+        if (!array)
+                return; /* memory of C, or a literal */
+        if (!ARRAY_RESERVE(f->slices, f->capacity, f->n_slices + 1))
+                f->out_of_memory = true;
+        else if (is_slice && read_slice(f, t, at, array, &f->slices[f->n_slices]))
+                f->n_slices++;
+        else
+                f->has_other[reach_node(f->s, array)] = true;
 }
 
 static int by_array(const void *va, const void *vb)
@@ -178,43 +178,46 @@ static void add_arrays(struct finding *f)
         ARRAY_SORT(f->slices, f->n_slices, by_array);
         for (size_t i = 0, k; i < f->n_slices; i = k) {
                 const struct slice *first = &f->slices[i];
-                const uint64_t bytes = contents_bytes(f, first->array);
                 uint64_t used = 0, up_to = 0;
                 for (k = i; k < f->n_slices && f->slices[k].array == first->array; k++) {
                         const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
                         used += f->slices[k].to > from ? f->slices[k].to - from : 0;
                         up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
                 }
-                if (f->has_other[first->array] || used >= bytes / PART)
+                if (f->has_other[first->array] || used >= first->bytes / PART)
                         continue;
                 struct graph_slices *to =
                         &f->graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
                 to->slices += k - i;
                 to->arrays++;
-                to->array_bytes += bytes;
+                to->array_bytes += first->bytes;
                 to->used_bytes += used;
         }
 }
 
-bool slices_find(struct heap_graph *g, const struct heap_snapshot *s, const uint64_t *places)
+bool slices_find(struct heap_graph *g, const struct heap_snapshot *s)
 {
         struct finding f = { .graph = g,
                              .s = s,
-                             .places = places,
                              .roles = calloc((size_t)g->n_types + 1, sizeof(*f.roles)),
                              .has_other = calloc((size_t)g->n_nodes + 1, sizeof(*f.has_other)) };
-        bool good = f.roles && f.has_other;
+        bool has_slices = false;
+        struct group_rest unused = { 0 };
 
-        for (uint32_t i = 0; good && i < g->n_types; i++)
+        f.out_of_memory = !f.roles || !f.has_other;
+        for (uint32_t i = 0; !f.out_of_memory && i < g->n_types; i++) {
                 f.roles[i] = (uint8_t)role_of(&g->types[i]);
-        if (good)
+                has_slices |= f.roles[i] == ROLE_BYTES || f.roles[i] == ROLE_TEXT;
+        }
+        if (has_slices)
                 find_others(&f);
-        good = good && find_slices(&f);
-        if (good)
-                add_arrays(&f);
-        g->arrays_known = good;
+        for (size_t i = 0; has_slices && i < s->n_groups && !f.out_of_memory; i++)
+                if (s->groups[i].kind != GROUP_OTHER)
+                        group_each(s, &s->groups[i], see_closure, &f, &unused);
+        add_arrays(&f);
+        g->arrays_known = !f.out_of_memory;
         free(f.slices);
         free(f.has_other);
         free(f.roles);
-        return good;
+        return g->arrays_known;
 }

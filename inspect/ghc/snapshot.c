@@ -478,7 +478,7 @@ bool snapshot_next_thread(struct snapshot_threads *t, uint64_t *ret_tso)
         const struct heap_snapshot *s = t->snapshot;
 
         for (;;) {
-                const struct closure_table *i = info_tables_find(&s->ghc->tables, snapshot_word(s, t->next));
+                const struct closure_table *i = snapshot_table(s, t->next);
                 if (i && i->type == TSO && t->count < THREADS_MOST) {
                         *ret_tso = t->next;
                         t->next = snapshot_word(s, t->next + s->ghc->shift + THREAD_LINK);
@@ -529,10 +529,9 @@ static void mark_rest(struct heap_snapshot *s)
                 else if (is_partial_copy(s))
                         continue; /* what it begins with may not have been copied */
                 else if ((g->flags & BLOCK_EVACUATED) && !(g->flags & (BLOCK_LARGE | BLOCK_PINNED)) &&
-                         g->end > g->start && info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
+                         g->end > g->start && snapshot_table(s, g->start))
                         g->kind = GROUP_SMALL;
-                else if (!g->flags && g->blocks == 1 && g->end > g->start &&
-                         info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
+                else if (!g->flags && g->blocks == 1 && g->end > g->start && snapshot_table(s, g->start))
                         g->kind = GROUP_NURSERY;
         }
 }
@@ -760,7 +759,7 @@ void snapshot_clear(struct heap_snapshot *s)
         forget_before(s);
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 free_bytes(s, s->megablocks[i].bytes);
-                free(s->megablocks[i].numbers);
+                free(s->megablocks[i].marks);
                 free(s->megablocks[i].parts);
         }
         free_written(s);

@@ -43,9 +43,9 @@ static inline bool heap_group_is_counted(const struct heap_group *g)
 struct megablock {
         uint64_t at;
         uint8_t *bytes;
-        uint32_t groups[MEGABLOCK_BLOCKS];       /* of each block: index in snapshot.groups, plus 1; 0: none */
-        uint8_t **parts;                         /* of a sample: its blocks, or NULL, for `bytes` has no others */
-        uint32_t *numbers;                       /* for each 16 bytes, of who goes through the heap; NULL: all 0 */
+        uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
+        uint8_t **parts;                   /* of a sample: its blocks, or NULL, for `bytes` has no others */
+        uint64_t *marks; /* of each word: it is the header of a closure that was reached (reach.c); NULL: of none */
         uint64_t settled[MEGABLOCK_BLOCKS / 64]; /* of each block: not read again while its descriptor is the same */
 };
 
@@ -170,6 +170,25 @@ static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
                 return *(const uint64_t *)(const void *)(m->bytes + in);
         const uint8_t *block = m->parts[in / BLOCK_BYTES];
         return block ? *(const uint64_t *)(const void *)(block + in % BLOCK_BYTES) : 0;
+}
+
+#define SNAPSHOT_MARK (UINT32_C(1) << 31) /* beside the number of a table, in a header: no address has it */
+
+static inline bool snapshot_is_marked(const struct megablock *m, uint64_t at)
+{
+        const uint64_t word = at % MEGABLOCK_BYTES / 8;
+
+        return m && m->marks && !(at & 7) && m->marks[word / 64] >> (word % 64) & 1;
+}
+
+/* The table of the closure at an address; NULL: there is none. */
+static inline const struct closure_table *snapshot_table(const struct heap_snapshot *s, uint64_t at)
+{
+        const uint64_t header = snapshot_word(s, at);
+
+        return snapshot_is_marked(snapshot_megablock(s, at), at)
+                       ? info_tables_nth(&s->ghc->tables, (uint32_t)(header >> 32) & ~SNAPSHOT_MARK)
+                       : info_tables_find(&s->ghc->tables, header);
 }
 
 /* A word of the heap, or of what the program has written elsewhere. False: it is in neither. */

@@ -40,7 +40,7 @@ enum { NOT_KNOWN, NO, YES };
 static uint64_t counted_bytes(const struct heap_snapshot *s, uint64_t at, unsigned type)
 {
         const struct heap_group *g = snapshot_group(s, at);
-        const struct closure_table *t = g ? info_tables_find(&s->ghc->tables, snapshot_word(s, at)) : NULL;
+        const struct closure_table *t = g ? snapshot_table(s, at) : NULL;
 
         return t && t->type == type && g->kind != GROUP_YOUNG && g->kind != GROUP_OTHER
                        ? closure_bytes(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES)

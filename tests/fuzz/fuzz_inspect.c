@@ -155,7 +155,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         struct heap_census reached = { .n = 0 }, all = { .contents = &contents };
         struct heap_graph held;
         struct error error;
-        uint64_t most, *places = NULL;
+        uint64_t most;
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
@@ -165,14 +165,13 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 sample(g, &subject);
                 bands(&s);
                 heap_graph_init(&held);
-                if (reach_all(&held, &s, &all, &places) && slices_find(&held, &s, places) &&
+                if (reach_all(&held, &s, &all) && slices_find(&held, &s) &&
                     heap_bands_of(&held.bands, &all, g, false) &&
                     heap_bands_add_contents(&held.bands, &all, g, false)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
                         graph(&(struct graph_subject){ request, &held, &subject, NULL });
                 }
-                free(places);
                 heap_graph_done(&held);
                 heap_census_done(&all);
                 heap_contents_done(&contents);

@@ -74,16 +74,31 @@ bool heap_graph_reserve(struct heap_graph *g, uint64_t nodes)
         return !g->out_of_memory;
 }
 
-uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)
+uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note)
 {
         if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->type, g->type_capacity, (size_t)g->n_nodes + 1) ||
             !ARRAY_RESERVE(g->words, g->words_capacity, (size_t)g->n_nodes + 1)) {
                 g->out_of_memory = true;
                 return UINT32_MAX;
         }
-        g->type[g->n_nodes] = type;
-        g->words[g->n_nodes] = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
+        g->type[g->n_nodes] = (uint32_t)note;
+        g->words[g->n_nodes] = (uint32_t)(note >> 32);
         return g->n_nodes++;
+}
+
+void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t bytes)
+{
+        g->type[node] = type;
+        g->words[node] = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
+}
+
+uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)
+{
+        const uint32_t node = heap_graph_add_note(g, 0);
+
+        if (node != UINT32_MAX)
+                heap_graph_set(g, node, type, bytes);
+        return node;
 }
 
 void heap_graph_want(struct heap_graph *g, uint32_t node)

@@ -122,6 +122,10 @@ uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char 
 /* The number of a new node. On failure UINT32_MAX, and `out_of_memory`. */
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes);
 
+/* One that has a note of its maker in place of its type and size, until it is given these. */
+uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note);
+void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t bytes);
+
 void heap_graph_want(struct heap_graph *g, uint32_t node);
 
 /* The edges that are added from now on are those of the next node, in the order of their numbers. */
@@ -137,6 +141,11 @@ void heap_graph_finish(struct heap_graph *g);
 static inline uint64_t heap_graph_bytes(const struct heap_graph *g, uint32_t node)
 {
         return UINT64_C(8) * g->words[node];
+}
+
+static inline uint64_t heap_graph_note(const struct heap_graph *g, uint32_t node)
+{
+        return (uint64_t)g->words[node] << 32 | g->type[node];
 }
 
 static inline bool heap_graph_is_wanted(const struct heap_graph *g, uint32_t node)

@@ -58,7 +58,7 @@
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
 #define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
 #define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what roots reach is found */
-#define REACH_NEEDED    8u                    /* quarters: what is reached, beside the copy */
+#define REACH_NEEDED    7u                    /* quarters: what is reached, beside the copy */
 #define REACH_MOST      (UINT64_C(512) << 20) /* bytes of heap: nothing else is read while it is gone through */
 #define MISSED_MOST     3u                    /* then what is reached is not known any more, */
 #define WAIT_MOST       15u                   /* and searched for once in so many censuses at least */

@@ -315,7 +315,7 @@ TEST(test_wanted)
         struct heap_contents contents = { .snapshot = &taken.snapshot, .wanted = "[Session]" };
         struct heap_census all = { .contents = &contents };
         heap_graph_init(&g);
-        assert_true(reach_all(&g, &taken.snapshot, &all, NULL));
+        assert_true(reach_all(&g, &taken.snapshot, &all));
         uint32_t n = 0;
         for (uint32_t i = 0; i < g.n_nodes; i++)
                 n += heap_graph_is_wanted(&g, i);

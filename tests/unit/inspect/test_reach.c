@@ -20,7 +20,6 @@ struct found {
         struct ghc ghc;
         struct heap_snapshot snapshot;
         struct heap_graph graph;
-        uint64_t *places;
         struct type_paths paths;
         bool *left; /* what is reached without some root */
 };
@@ -36,7 +35,7 @@ static void find(struct found *f, struct draft *d)
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&f->snapshot));
         heap_graph_init(&f->graph);
-        assert_true(reach_all(&f->graph, &f->snapshot, NULL, &f->places));
+        assert_true(reach_all(&f->graph, &f->snapshot, NULL));
         assert_true(type_paths_find(&f->paths, &f->graph));
         f->left = malloc(f->graph.n_nodes);
         assert_non_null(f->left);
@@ -45,7 +44,6 @@ static void find(struct found *f, struct draft *d)
 static void done(struct found *f, struct draft *d)
 {
         free(f->left);
-        free(f->places);
         type_paths_done(&f->paths);
         heap_graph_done(&f->graph);
         snapshot_done(&f->snapshot);
@@ -56,11 +54,7 @@ static void done(struct found *f, struct draft *d)
 /* Of the closure at an address; UINT32_MAX: it was not reached. */
 static uint32_t node_at(const struct found *f, uint64_t at)
 {
-        uint32_t i = 0;
-
-        while (i < f->graph.n_nodes && f->places[i] != at)
-                i++;
-        return i < f->graph.n_nodes ? i : UINT32_MAX;
+        return reach_node(&f->snapshot, at);
 }
 
 /* "(:)+ <- Box <- CAF Main.cache" of what was reached at an address; "": it was not. */
@@ -631,7 +625,7 @@ TEST(test_slices)
         (void)draft_object(d, 1, (uint64_t[]){ text_2, half, 0, 1 }, 4); /* which no root holds */
         (void)draft_thread(d, 1, 8, slices, ARRAY_SIZE(slices));
         find(&f, d);
-        assert_true(slices_find(&f.graph, &f.snapshot, f.places));
+        assert_true(slices_find(&f.graph, &f.snapshot));
         const struct graph_slices *of = f.graph.slices;
         assert_int_equal(of[SLICES_OF_BYTES].slices, 2);
         assert_int_equal(of[SLICES_OF_BYTES].arrays, 1);
