@@ -67,7 +67,7 @@ static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_b
         s->n_reserve = (size_t)(megablocks + megablocks / 8 + 2); /* more: the program runs, and allocates */
         if (!(s->reserve = malloc(s->n_reserve * each_bytes)))
                 return error_set(error, "out of memory");
-        for (size_t at = 0; at < s->n_reserve * each_bytes; at += BLOCK_BYTES)
+        for (size_t at = 0; at < (megablocks + 2) * each_bytes; at += BLOCK_BYTES)
                 s->reserve[at] = 1;
         return true;
 }

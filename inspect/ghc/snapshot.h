@@ -70,7 +70,7 @@ struct heap_snapshot {
         uint64_t *changed; /* what words had that were another at the second reading */
         size_t n_changed, changed_capacity;
         struct generations generations; /* of that moment */
-        uint8_t *reserve;               /* memory for megablocks, touched before the program is stopped */
+        uint8_t *reserve;               /* memory for megablocks; most is touched before the program is stopped */
         size_t n_reserve, used_reserve; /* megablocks */
         uint64_t heap_bytes;            /* as it was before the copy */
         uint64_t region_bytes;          /* of all blocks of compact regions; of that moment */
