@@ -477,6 +477,20 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         return SERIES_COUNT;
 }
 
+/* Whether any of these grows: else growing_series() has none. */
+static bool may_meet_limit(const struct tracker *t)
+{
+        static const enum series_id counted[] = { SERIES_LIVE, SERIES_HEAP_SIZE, SERIES_BLOCKS_SIZE, SERIES_RSS,
+                                                  SERIES_FOREIGN };
+
+        for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+                const struct trend *trend = tracker_trend(t, subject_series(counted[i]));
+                if (trend && trend->verdict.now >= TREND_GROWING)
+                        return true;
+        }
+        return false;
+}
+
 /*
  * The limit in the growing series' own bytes: less what counts besides, and the collector's need. What the runtime has
  * given back and pages of files do not count: the kernel takes them first.
@@ -529,12 +543,14 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
         struct time_to_limit ttl;
         struct trend_result r;
 
-        tracker_growth_now(t, &g);
         *ret = (struct limit_time){
                 .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended, .heap_over_live = NAN
         };
+        if (ret->limit.bytes == UNKNOWN_U64 || !may_meet_limit(t))
+                return false;
+        tracker_growth_now(t, &g);
         ret->series = growing_series(&g, ret->limit.source);
-        if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)
+        if (ret->series == SERIES_COUNT)
                 return false;
         ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
         double room = room_for(&g, ret);
