@@ -333,11 +333,20 @@ static bool is_age(const struct node *n)
         return n->kind == NODE_CALL && n->function->id == FN_AGE;
 }
 
+/* Whether the right side alone decides. It is looked at first: most rules begin with the windows, which cost most. */
+static bool is_decided(enum operator op, double right)
+{
+        return op == OP_AND ? right == 0 : (op == OP_OR || op == OP_UNLESS) && !isnan(right) && right != 0;
+}
+
 static double eval_binary(const struct eval *e, const struct node *n)
 {
         if (operator_is_comparison(n->op) && is_age(n->left) && n->right->kind == NODE_NUMBER)
                 return compare_age(e, n, n->left, n->right->value);
-        double a = eval_node(e, n->left), b = eval_node(e, n->right);
+        double b = eval_node(e, n->right);
+        if (is_decided(n->op, b))
+                return n->op == OP_OR;
+        double a = eval_node(e, n->left);
 
         switch (n->op) {
         case OP_OR:
