@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client/cli/out_file.h"
+#include "client/cli/signals.h"
 #include "heapwatch/text.h"
 #include "proto/base/utf8.h"
 
@@ -56,6 +57,12 @@ static int report_mistake(const struct command *c, const struct query *q, const 
         return EXIT_USAGE;
 }
 
+/* The status of a statement, at its end SQLITE_MISMATCH with a message if a source that it did not read is bad. */
+static int check_sources(struct query *q, int status, struct error *error)
+{
+        return status != SQLITE_DONE || signals_stop() || query_check_sources(q, error) ? status : SQLITE_MISMATCH;
+}
+
 /* Why it ended before its last row. The exit status. */
 static int report_end(const struct command *c, const struct query *q, int status, const struct error *error)
 {
@@ -100,7 +107,6 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
 {
         sqlite3_stmt *statement = NULL, *more = NULL;
         const char *rest = NULL;
-        struct error error;
 
         q->unbounded = compares_rowids(q->db, sql);
         if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK)
@@ -110,7 +116,7 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
         else if (!ret_rest && (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) != SQLITE_OK || more))
                 *ret_status = command_usage_error(c, "expected one query; there is more after its ';'");
         else
-                *ret_status = query_check_sources(q, &error) ? EXIT_OK : command_error(c, "%s", error.text);
+                *ret_status = EXIT_OK;
         (void)sqlite3_finalize(more);
         if (ret_rest)
                 *ret_rest = statement && *rest ? rest : NULL;
@@ -242,6 +248,7 @@ int query_store(const struct command *c, struct query *q, const char *sql, const
                 status = whole ? store_query(c, q, db, tables[i], whole, &error, &exit_status) : SQLITE_NOMEM;
                 sqlite3_free(whole);
         }
+        status = check_sources(q, status, &error);
         if (status == SQLITE_DONE && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
                 (void)error_set(&error, "cannot write: %s", sqlite3_errmsg(db));
                 status = SQLITE_MISMATCH;
@@ -290,7 +297,7 @@ int query_answer(const struct command *c, struct query *q, const char *sql, cons
                 (void)sqlite3_finalize(statement);
                 return command_error(c, "%s: %s", output->file, strerror(-failed));
         }
-        const int status = write_rows(output, &out, statement, sql, &error);
+        const int status = check_sources(q, write_rows(output, &out, statement, sql, &error), &error);
         const bool is_over = status == SQLITE_DONE || status == SQLITE_ROW; /* a row: it could not be written */
         failed = out_file_close(&out, is_over ? 0 : -ECANCELED);
         exit_status = is_over ? EXIT_OK : report_end(c, q, status, &error);

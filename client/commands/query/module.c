@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/commands/query/module.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client/cli/absent.h"
 #include "client/cli/signals.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/hash.h"
+#include "proto/base/time.h"
 
 #define STEP_MS      200
 #define COST_OF_PASS 1e6  /* of reading a source once; */
@@ -140,6 +139,7 @@ static int open_source(struct query_cursor *c)
 
         if (!has_table(source, v->table, &error))
                 return leave_out(v, source, &error) ? SQLITE_OK : fail_scan(c, source->what, error.text);
+        source->is_read = true;
         c->scan.source = source->name;
         c->scan.until_ms = v->query->until_ms;
         if (v->table->add_graph) {
@@ -398,8 +398,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
         struct query_vtab *v = vtab_of(c);
         int status = SQLITE_OK;
 
-        v->scans += !v->query->is_checking;
-        if (v->scans > 1 && !v->is_cached && !v->too_large && !v->table->needs_key)
+        if (++v->scans > 1 && !v->is_cached && !v->too_large && !v->table->needs_key)
                 status = cache_table(c);
         begin_scan(c);
         c->scan.rows.used = (uint32_t)number;
@@ -700,28 +699,33 @@ void query_close(struct query *q)
 
 /* --------------------------------------------------------------------- sources */
 
+static bool is_pipe(const struct query_source *s)
+{
+        struct stat st;
+
+        return s->kind == QUERY_LOG && stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* Of a log as far as its run begins, or its first mistake; what is read of a pipe is gone. */
 bool query_check_sources(struct query *q, struct error *error)
 {
         bool good = true;
 
-        q->is_checking = true;
-        for (size_t i = 0; good && q->n > 1 && i < q->n; i++) {
-                const struct query_source *s = &q->sources[i];
-                const bool is_log = s->kind == QUERY_LOG;
-                struct stat st;
+        q->until_ms = clock_mono_ms() + q->timeout_ns / NS_PER_MS;
+        for (size_t i = 0; good && i < q->n; i++) {
+                struct query_source *s = &q->sources[i];
 
-                if (is_log && stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+                if (s->is_read || is_pipe(s))
                         continue;
                 if (s->kind == QUERY_GRAPH) {
-                        good = access(s->what, R_OK) == 0 || error_set(error, "%s: %s", s->what, strerror(errno));
+                        good = query_graph_check(s->what, error);
                         continue;
                 }
-                char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".%s LIMIT 1", s->name, is_log ? "events" : "runs");
+                char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".%s LIMIT 1", s->name,
+                                            s->kind == QUERY_LOG ? "events" : "runs");
                 good = (sql && sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK) ||
                        error_set(error, "%s", sqlite3_errmsg(q->db));
                 sqlite3_free(sql);
         }
-        q->is_checking = false;
         return good;
 }

@@ -28,6 +28,7 @@ struct query_source {
         const char *what;        /* as typed */
         const char *db;          /* of runs in an archive: its file; NULL: the default */
         struct selection chosen; /* that alone, of a log or a live target */
+        bool is_read;            /* it could be, so far */
         bool is_warned;          /* that a table of all sources has nothing of it */
 };
 
@@ -39,7 +40,6 @@ struct query {
         uint64_t until_ms;   /* monotonic; when the query is stopped */
         uint64_t timeout_ns; /* which is that long after its begin */
         bool late;           /* it was */
-        bool is_checking;    /* a scan is no reason to cache a table */
         bool unbounded;      /* scans leave out no rows, so that each row has the same rowid in all of them */
 };
 
@@ -47,7 +47,7 @@ struct query {
 bool query_open(struct query *q, struct error *error);
 void query_close(struct query *q);
 
-/* Whether each of several sources can be read: a statement may not come to one. False with a sentence. */
+/* Whether the sources can be read that no statement has come to. False with a sentence. */
 bool query_check_sources(struct query *q, struct error *error);
 
 /* SQL of the views, and of their names and what they are for, until a NULL. */

@@ -5,10 +5,12 @@
  * DESIGN: graphs are the inspection's business, and reading one takes its time and memory: `heapwatch heap` and
  * `heapwatch why` do it as children, with limits of their own, and say it as JSON.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/cli/own_command.h"
 #include "client/commands/query/tables.h"
@@ -58,6 +60,11 @@ bool query_graph_is(const char *path)
         return text_has_suffix(path, ".heapgraph");
 }
 
+bool query_graph_check(const char *path, struct error *error)
+{
+        return access(path, R_OK) == 0 || error_set(error, "%s: %s", path, strerror(errno));
+}
+
 /*
  * A type as bands call it (band_name.h): without the version of its package, and without what `heap` explains of a type
  * of the runtime's own, as in "ARR_WORDS (ByteArray#)".
@@ -90,7 +97,7 @@ static bool read_types(struct query_scan *s, const char *path, struct error *err
         if (s->graph && s->graph_source == s->source)
                 return true;
         json_decref(s->graph);
-        s->graph = read_command(s, words, error);
+        s->graph = query_graph_check(path, error) ? read_command(s, words, error) : NULL;
         s->graph_source = s->source;
         return s->graph != NULL;
 }

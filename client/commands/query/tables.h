@@ -191,6 +191,7 @@ enum { QUERY_HEAP_COLUMNS = 6, QUERY_RETAINER_COLUMNS = 5 };
 extern const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS], query_retainer_columns[QUERY_RETAINER_COLUMNS];
 
 bool query_graph_is(const char *path);
+bool query_graph_check(const char *path, struct error *error); /* whether there is one; false with a sentence */
 bool query_add_heap(struct query_scan *s, const char *path, struct error *error);
 bool query_add_retainers(struct query_scan *s, const char *path, struct error *error);
 
