@@ -21,6 +21,11 @@ static void quote_cell(char *out, const char *text)
         *out = '\0';
 }
 
+bool csv_is_formula(const char *text)
+{
+        return *text && strchr("=+-@", *text);
+}
+
 char *csv_cell(const char *text)
 {
         const size_t size = strlen(text) * ESCAPED_MAX + 1;
@@ -30,7 +35,7 @@ char *csv_cell(const char *text)
                 return NULL;
         cell[0] = '\'';
         (void)hw_terminal_text(cell + 1, size, text);
-        if (!cell[1] || !strchr("=+-@", cell[1]))
+        if (!csv_is_formula(cell + 1))
                 memmove(cell, cell + 1, strlen(cell));
         if (!strpbrk(cell, ",\"\r\n"))
                 return cell;

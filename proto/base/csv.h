@@ -5,9 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Whether a spreadsheet would compute the text: it begins with = + - @. It gets an apostrophe in front. */
+bool csv_is_formula(const char *text);
+
 /*
- * The text as one cell: control characters are made visible, so that a row is one line, and what a spreadsheet would
- * compute (it begins with = + - @) gets an apostrophe in front, for it is the program's. To be freed; NULL: no memory.
+ * The text as one cell: control characters are made visible, so that a row is one line, and a formula is none, for it
+ * is the program's. To be freed; NULL: no memory.
  */
 char *csv_cell(const char *text);
 

@@ -374,7 +374,8 @@ def test_formats_agree():
     assert ask("SELECT max(pause) AS p, 1 AS n FROM collections WHERE 0", LEAKY, "--units") == [{"p": "s", "n": ""}, {"p": None, "n": 1}]
     assert ask(sql, LEAKY, "--units", form="ndjson").splitlines()[:2] == ['{"name":"","bytes":"B"}', json.dumps(rows[0], separators=(",", ":"))]
     assert "--units" in ask(sql, LEAKY, "--units", form="csv", status=2)
-    assert ask("SELECT '=1+1' AS a", LEAKY, form="csv").splitlines()[1] == "\"'=1+1\""
+    assert ask("SELECT '=1+1' AS a, -1 AS n", LEAKY, form="csv").splitlines()[1] == "'=1+1,-1"
+    assert ask("SELECT '=1+1' AS a, -1 AS n", LEAKY, form="tsv").splitlines()[1] == "'=1+1\t-1"
     assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
     values = {"great": (1 << 63) - 1, "small": -(1 << 63), "none": None, "tenth": 0.1, "text": 'a,"b"', "empty": "", "lines": "a\nb"}
     sql = "SELECT %s" % ", ".join(f"{'NULL' if v is None else v if not isinstance(v, str) else chr(39) + v + chr(39)} AS {k}" for k, v in values.items())

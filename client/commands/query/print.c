@@ -14,21 +14,9 @@
 #define ESCAPED_MAX 12u /* bytes that one becomes: \u{NNNNNN} */
 
 /* What a text is in lines of a format; it has been made safe: no tab or line end is in it. False: no memory. */
-static bool print_as_it_is(FILE *to, const char *safe)
+static bool print_tsv_text(FILE *to, const char *safe)
 {
-        (void)fputs(safe, to);
-        return true;
-}
-
-/* A cell that a spreadsheet would compute has an apostrophe in front, and here it is in quotes always. */
-static bool print_csv_text(FILE *to, const char *safe)
-{
-        char *cell = csv_cell(safe);
-
-        if (!cell)
-                return false;
-        (void)fprintf(to, *cell == '\'' && *safe != '\'' ? "\"%s\"" : "%s", cell);
-        free(cell);
+        (void)fprintf(to, "%s%s", csv_is_formula(safe) ? "'" : "", safe);
         return true;
 }
 
@@ -46,8 +34,8 @@ static const struct lines {
         const char *before, *between, *after;
         bool (*print_text)(FILE *to, const char *safe);
 } lines[] = {
-        [QUERY_CSV] = { "", ",", "\n", print_csv_text },
-        [QUERY_TSV] = { "", "\t", "\n", print_as_it_is },
+        [QUERY_CSV] = { "", ",", "\n", csv_print },
+        [QUERY_TSV] = { "", "\t", "\n", print_tsv_text },
         [QUERY_MARKDOWN] = { "| ", " | ", " |\n", print_markdown_text },
 };
 
