@@ -29,8 +29,12 @@
 struct query_job {
         struct worker_job job;
         char sql[QUERY_SQL_BYTES];
-        struct web_subject of[QUERY_SOURCES];
+        struct source {
+                struct web_subject of;
+                char archived[64]; /* "@WHEN": runs of it in the archive; "": it is as the page shows it */
+        } sources[QUERY_SOURCES];
         size_t n;
+        const char *archive;
 };
 
 /*
@@ -40,19 +44,22 @@ struct query_job {
 static bool name_sources(const struct query_job *q, char *ret[QUERY_SOURCES])
 {
         for (size_t i = 0; i < q->n; i++) {
-                const char *what = q->of[i].file ? q->of[i].file : q->of[i].target;
-                const size_t n = strlen(q->of[i].target), size = n + strlen(what) + 2;
-                bool is_taken = !strcasecmp(q->of[i].target, "main") || !strcasecmp(q->of[i].target, "temp");
+                const struct source *s = &q->sources[i];
+                const char *what = s->of.file ? s->of.file : s->of.target;
+                const char *suffix = *s->archived ? "_archived" : "";
+                const size_t n = strlen(s->of.target) + strlen(suffix),
+                             size = n + strlen(what) + sizeof(s->archived) + 1;
+                bool is_taken = !strcasecmp(s->of.target, "main") || !strcasecmp(s->of.target, "temp");
 
                 if (!(ret[i] = malloc(size)))
                         return false;
-                (void)snprintf(ret[i], size, "%s=%s", q->of[i].target, what);
+                (void)snprintf(ret[i], size, "%s%s=%s%s", s->of.target, suffix, what, s->archived);
                 for (size_t k = 0; k < n; k++)
                         ret[i][k] = (char)(isalnum((unsigned char)ret[i][k]) ? ret[i][k] : '_');
                 for (size_t k = 0; k < i; k++)
                         is_taken = is_taken || !strncasecmp(ret[k], ret[i], n + 1);
                 if (is_taken)
-                        memmove(ret[i], ret[i] + n + 1, size - n - 1);
+                        memmove(ret[i], ret[i] + n + 1, strlen(ret[i] + n + 1) + 1);
         }
         return true;
 }
@@ -61,15 +68,26 @@ static void add_words(const struct query_job *q, char *const operands[], const c
 {
         static const char *const first[] = { "heapwatch", "query",     "--format", "ndjson",
                                              "--units",   "--timeout", QUERY_TIME };
+        const struct source *live = NULL;
+        bool any_archived = false;
         size_t n = 0;
 
         for (size_t i = 0; i < ARRAY_SIZE(first); i++)
                 words[n++] = first[i];
-        if (!q->of[0].file) {
+        for (size_t i = 0; i < q->n; i++) {
+                any_archived = any_archived || *q->sources[i].archived;
+                if (!q->sources[i].of.file && !*q->sources[i].archived)
+                        live = &q->sources[i];
+        }
+        if (any_archived) {
+                words[n++] = "--db";
+                words[n++] = q->archive;
+        }
+        if (live) {
                 const char *given[ENDPOINTS_WORDS];
                 const size_t n_given = endpoints_words(given);
                 words[n++] = "--connect";
-                words[n++] = q->of[0].endpoint;
+                words[n++] = live->of.endpoint;
                 for (size_t i = 0; i + 1 < n_given; i += 2)
                         if (strcmp(given[i], "--connect") != 0) {
                                 words[n++] = given[i];
@@ -86,7 +104,7 @@ static void add_words(const struct query_job *q, char *const operands[], const c
 static bool run_query(struct worker_job *job, struct json_out *to, struct error *error)
 {
         const struct query_job *q = (const struct query_job *)job;
-        const char *words[16 + ENDPOINTS_WORDS + QUERY_SOURCES];
+        const char *words[18 + ENDPOINTS_WORDS + QUERY_SOURCES];
         char *operands[QUERY_SOURCES] = { NULL };
         struct own_output o = { .n = 0 };
 
@@ -122,11 +140,19 @@ static bool add_subject(const struct web_subjects *among, const char *text, stru
 {
         if (q->n == QUERY_SOURCES)
                 return error_set(error, "expected at most %u targets", QUERY_SOURCES);
-        struct web_subject *of = &q->of[q->n++];
-        return web_subject_find(among, text, of, error) &&
-               (of->file || !strcmp(of->endpoint, q->of[0].endpoint) ||
-                error_set(error, "expected targets of one daemon: %.80s is of another than %.80s", of->target,
-                          q->of[0].target));
+        struct source *s = &q->sources[q->n++];
+        const char *first = q->sources[0].of.endpoint, *at = strchr(text, '@');
+        char name[128];
+
+        (void)snprintf(name, sizeof(name), "%.*s", (int)(at ? at - text : (long)strlen(text)), text);
+        (void)snprintf(s->archived, sizeof(s->archived), "%s", at ? at : "");
+        if (at && (!among->archive || strlen(at) >= sizeof(s->archived)))
+                return error_set(error,
+                                 !among->archive ? "there is no archive" : "expected TARGET@WHEN, such as api@all");
+        return web_subject_find(among, name, &s->of, error) &&
+               (s->of.file || !strcmp(s->of.endpoint, first) ||
+                error_set(error, "expected targets of one daemon: %.80s is of another than %.80s", s->of.target,
+                          q->sources[0].of.target));
 }
 
 static bool parse_request(const struct web_subjects *among, const char *query, struct query_job *q, struct error *error)
@@ -161,6 +187,7 @@ void api_query_answer(const struct web_subjects *among, struct worker *worker, s
                 return;
         }
         if (q) {
+                q->archive = among->archive;
                 q->job.work = run_query;
                 q->job.status = 400;
         }

@@ -158,6 +158,7 @@ struct web_subjects {
         const struct feed *feed;
         const struct text_list *files; /* none: live */
         const struct text_list *logs;  /* their targets, in the same order */
+        const char *archive;           /* NULL: files, or no home for one */
 };
 
 struct web_subject {

@@ -330,7 +330,7 @@ static bool open_server(struct web *w)
                 .streams = w->streams,
                 .api_history = w->api_history,
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
-                .subjects = { w->world, w->feed, &w->from.files, &w->logs },
+                .subjects = { w->world, w->feed, &w->from.files, &w->logs, *w->archive_path ? w->archive_path : NULL },
                 .diff_worker = w->diff_worker,
                 .query_worker = w->query_worker,
                 .connections = w->connections,

@@ -329,6 +329,26 @@ def test_sources_of_a_query_have_the_names_of_the_page():
         assert len(ask_query(web, "SELECT DISTINCT source FROM runs", names[0], names[0])[1]["rows"]) == 2
 
 
+def test_a_query_of_a_target_and_of_its_archived_runs(directory):
+    db = directory / "archive.db"
+    for log in (LEAKY, LOGS / "leaky-hT-ghc966" / LEAKY.name):
+        assert client("archive", "--db", db, "--target", "hc", log).returncode == 0
+    sql = "SELECT source, count(DISTINCT run) AS runs, max(max) AS most FROM series WHERE series = 'live' GROUP BY 1 ORDER BY 1"
+    want = json.loads(client("query", sql, "--format", "json", "--db", db, f"hc={HC}", "hc_archived=hc@all").stdout)
+    assert [(r["source"], r["runs"]) for r in want] == [("hc", 1), ("hc_archived", 2)]
+    with Daemon(directory, f"hc=file:{HC}") as d, Web("--connect", d.publish, "--db", db) as web:
+        d.wait_state("hc", "ENDED")
+        wait_for(lambda: web.json("/api/targets"), "the target")
+        assert ask_query(web, sql, "0:hc", "0:hc@all")[1]["rows"] == want
+        assert ask_query(web, "SELECT DISTINCT source FROM hc_archived.runs", "hc@run:0")[1]["rows"] == [{"source": "hc_archived"}]
+        for target, said in (("hc@never", "is not a time in an archive"), ("other@all", "no target other"), ("hc@" + 80 * "x", "expected TARGET@WHEN")):
+            status, answer = ask_query(web, sql, target)
+            assert status == 400 and said in answer["error"], answer
+    with Web(LEAKY) as web:
+        name = wait_for(lambda: web.json("/api/targets"), "the log")[0]["target"]
+        assert "no archive" in ask_query(web, sql, f"{name}@all")[1]["error"]
+
+
 def test_queries_of_files_and_what_they_may_not():
     with Web(LEAKY) as web:
         wait_for(lambda: web.json("/api/targets"), "the log")

@@ -150,6 +150,19 @@ def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
         assert tab.js("document.querySelectorAll('table.rows').length") == 0
 
 
+def test_a_query_reaches_the_archived_runs_of_a_target(browser, logs, directory):
+    db = directory / "archive.db"
+    assert client("archive", "--db", db, "--target", "api", logs["cost"]).returncode == 0
+    with Daemon(directory, f"api=file:{logs['info']}") as d, Web("--connect", d.publish, "--db", db) as web, browser.tab() as tab:
+        d.wait_state("api", "ENDED")
+        tab.go(view(web, "query", target="api", sql="SELECT source, target FROM runs ORDER BY 1"))
+        tab.until("document.querySelector('select[aria-label=\"A second source\"] option[value=\"@all\"]')")
+        tab.js("(s => { s.value = '@all'; s.dispatchEvent(new Event('change')); })(document.querySelector('select[aria-label=\"A second source\"]'))")
+        tab.until("document.querySelectorAll('table.rows tbody tr').length === 2")
+        assert tab.js("document.querySelector('table.rows tbody').innerText").split() == ["api", "api", "api_archived", "api"]
+        assert tab.js("decodeURIComponent(location.hash).includes('with=@all')")
+
+
 def test_a_report_has_no_queries(browser, logs, directory):
     report = directory / "report.html"
     assert client("report", logs["info"], "-o", report).returncode == 0

@@ -111,6 +111,7 @@ void run_events_done(struct run_events *e);
  *     api@run:0, @run:-1          the newest run, the one before it; all of it
  *     api@run:17                  the run with that number in the archive
  *     api@label:version=1.4.1     all runs with that label
+ *     api@all                     all runs
  */
 
 /* Whether an argument is one: it has an '@', is not a recording, and no file has its name. */

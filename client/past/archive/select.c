@@ -139,6 +139,8 @@ static bool select_when(struct database *d, const char *target, const char *when
 
         if (!strcmp(when, "now"))
                 return select_now(d, target, ret, error);
+        if (!strcmp(when, "all"))
+                return archived_runs_read(d, "target = ?1 AND seen_ns IS NOT NULL", target, NULL, 0, 0, ret, error);
         if (!strncmp(when, "run:", 4))
                 return select_number(d, target, when + 4, ret, error);
         if (!strncmp(when, "label:", 6)) {
@@ -154,7 +156,7 @@ static bool select_when(struct database *d, const char *target, const char *when
                 return select_between(d, target, from, to, ret, error);
         return error_set(error,
                          "'%s' is not a time in an archive; expected now, yesterday, last-week, last-month, -3h, "
-                         "2026-11-03, 2026-11-03..2026-11-05, run:-1 or label:NAME=VALUE",
+                         "2026-11-03, 2026-11-03..2026-11-05, run:-1, label:NAME=VALUE or all",
                          when);
 }
 

@@ -198,7 +198,7 @@ static const struct term moments[] = {
         { "yesterday, last-week, last-month, -3h", NULL, "the day that ended so long ago, of each run that was in it" },
         { "2026-11-03, 2026-11-03..2026-11-05", NULL, "these days (UTC)" },
         { "run:0, run:-1, run:17", NULL, "the newest run, the one before it, the one with this number in the archive" },
-        { "label:NAME=VALUE", NULL, "all runs with that label" },
+        { "label:NAME=VALUE, all", NULL, "all runs with that label; all runs" },
         { NULL, NULL, NULL },
 };
 

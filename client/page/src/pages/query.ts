@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * query.ts - SQL over the shown target, and a second one, as `heapwatch query` has it: a box, a table, and a chart where the first column is
+ * query.ts - SQL over the shown target, and a second one or its archived runs, as `heapwatch query` has it: a box, a table, and a chart where the first column is
  * a time. The query is in the address, so a link asks it again; what it may cost is bounded by the server (docs/WEB.md, "Queries").
  */
 import { wireKey } from "../api/questions.ts";
@@ -17,7 +17,7 @@ type Value = string | number | null;
 type Row = Record<string, Value>;
 interface Answer { rows: Row[]; units: Record<string, string>; cut: boolean }
 
-const ROWS_SHOWN = 500, LINES = 6, SQL_MOST = 2000;
+const ROWS_SHOWN = 500, LINES = 6, SQL_MOST = 2000, ARCHIVED = "@all";
 const EXAMPLES: [string, string][] = [
     ["What grows", "SELECT * FROM top_growing LIMIT 10"],
     ["Pauses by generation", "SELECT * FROM pauses"],
@@ -69,7 +69,7 @@ export function query(app: App): Page {
     const box = h("textarea", { class: "sql", rows: "5", spellcheck: "false", maxlength: String(SQL_MOST), "aria-label": "Query in SQL" });
     const examples = h("select", { "aria-label": "Examples", onchange: () => take() }, h("option", { value: "" }, "Examples …"),
         ...EXAMPLES.map(([name], i) => h("option", { value: String(i) }, name)));
-    const beside = h("select", { "aria-label": "A second target", onchange: () => route.set({ with: beside.value }) });
+    const beside = h("select", { "aria-label": "A second source", onchange: () => route.set({ with: beside.value }) });
     const message = h("p", { class: "muted", role: "status" }), problem = h("pre", { class: "problem", role: "alert" });
     const drawn = { ...COUNT_UNIT }, chart = new Chart({ ...zooming(app), id: "query", title: "Rows over time", unit: drawn, height: 260 });
     const rowsBox = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Rows" });
@@ -122,17 +122,17 @@ export function query(app: App): Page {
     }
 
     function update(): void {
-        const t = app.target(), sql = route.get("sql"), other = app.view.targets.get(route.get("with"));
+        const t = app.target(), sql = route.get("sql"), given = route.get("with"), other = app.view.targets.get(given);
         heading.set(t);
-        const keys = app.view.sorted().map((x) => x.key).filter((k) => k !== t?.key);
+        const keys = [...(t?.archive.runs.length ? [ARCHIVED] : []), ...app.view.sorted().map((x) => x.key).filter((k) => k !== t?.key)];
         if (beside.dataset["names"] !== keys.join("\n")) {
             beside.dataset["names"] = keys.join("\n");
-            replace(beside, h("option", { value: "" }, "this target alone"), ...keys.map((k) => h("option", { value: k }, `and ${visible(k)}`)));
+            replace(beside, h("option", { value: "" }, "this target alone"), ...keys.map((k) => h("option", { value: k }, k === ARCHIVED ? "and its archived runs" : `and ${visible(k)}`)));
         }
         beside.hidden = !keys.length;
-        beside.value = other && other !== t ? other.key : "";
+        beside.value = keys.includes(given) ? given : "";
         if (document.activeElement !== box && box.value !== sql) box.value = sql;
-        answer = t && sql ? answers.of(new URLSearchParams([["sql", sql], ...[t, ...(other && other !== t ? [other] : [])].map((x) => ["target", wireKey(x.key)])]).toString()) : undefined;
+        answer = t && sql ? answers.of(new URLSearchParams([["sql", sql], ...[t.key, ...(other && other !== t ? [other.key] : given === ARCHIVED ? [t.key + ARCHIVED] : [])].map((k) => ["target", wireKey(k)])]).toString()) : undefined;
         const now = answers.idle ? answer ?? answers.error ?? "" : "…";
         if (now !== shown) show();
         shown = now;
