@@ -325,6 +325,8 @@ def test_a_row_that_does_not_fit_has_a_line_for_each_column():
     ("SELECT 0.25 AS pause FROM collections LIMIT 1", "250.000 ms"), ("SELECT 1e12 + 1 AS x", "1000000000001"), ("SELECT 1.0 / 3 AS x", "0.333333"), ("SELECT max(bytes) FROM bands", "154 KiB"),
     ("WITH m AS (SELECT max(bytes) AS top FROM bands) SELECT m.top AS most FROM m", "154 KiB"), ("SELECT count(*) AS size FROM bands", "518"),
     ("SELECT max(value) FILTER (WHERE series = 'live') AS x FROM series", "496 KiB"), ("SELECT slope(time, bytes) AS x FROM bands WHERE name = 'THUNK_1_0'", "8.69 KiB/s"),
+    ("SELECT max(bytes) m FROM bands", "154 KiB"), ('SELECT max(bytes) AS "the most" FROM bands', "154 KiB"), ("SELECT count(*) bytes FROM bands", "518"),
+    ("SELECT DISTINCT m FROM (SELECT max(bytes) m, count(*) n FROM bands)", "154 KiB"),
     ("SELECT 2.0 * max(bytes) AS x FROM bands", "314784"), ("SELECT min(longest) FROM pauses", "526.390 us"), ("SELECT max(allocated) AS a FROM phases LIMIT 1", "735 MiB")])
 def test_units_are_those_of_what_the_query_names(sql, shown):
     assert [line.strip() for line in ask(sql, LEAKY, form="table").splitlines()][1] == shown

@@ -133,20 +133,38 @@ static const char *find_begin(const char *sql, const char *end)
         return at;
 }
 
-/* Of what the query calls so by AS: of all such expressions, or of the first if another one has led here. */
+/*
+ * Where the expression ends that has the word of `size` bytes there as its name, with AS or not, as in "max(pause) m,"
+ * or 'bytes "all of it" FROM'. NULL: the word is no name.
+ */
+static const char *find_end(const char *sql, const char *word, size_t size)
+{
+        static const char *const before[] = { "SELECT", "DISTINCT", "ALL", "BY", "AND", "OR", "NOT" };
+        const char *end = word, *next = word + size;
+
+        while (end > sql && strchr(" \t\n\"", end[-1]))
+                end--;
+        if (end - sql > 2 && query_is_word_at(sql, end - 2, "AS"))
+                return end - 2;
+        bool is_name = end < word && end > sql && (end[-1] == ')' || query_is_word_character(end[-1]));
+        for (size_t i = 0; i < ARRAY_SIZE(before); i++)
+                is_name = is_name && !((size_t)(end - sql) >= strlen(before[i]) &&
+                                       query_is_word_at(sql, end - strlen(before[i]), before[i]));
+        next += strspn(next, " \t\n\"");
+        return is_name && (*next == ',' || query_is_word_at(next, next, "FROM")) ? end : NULL;
+}
+
+/* Of what the query calls so: of all such expressions, or of the first if another one has led here. */
 static const char *find_unit_of_alias(struct sought q, const char *name)
 {
         const char *unit = NULL;
 
         for (const char *at = q.sql; (at = query_find_word(q.sql, at, name)) != NULL && !(unit && q.depth); at++) {
-                const char *as = at;
+                const struct sought next = { q.sql, q.name, q.depth + 1 };
+                const char *end = find_end(q.sql, at, strlen(name));
 
-                while (as > q.sql && isspace((unsigned char)as[-1]))
-                        as--;
-                as -= as - q.sql > 2 ? 2 : 0;
-                if (as < at && query_is_word_at(q.sql, as, "AS"))
-                        unit = join_units(unit, find_unit_of_expression((struct sought){ q.sql, q.name, q.depth + 1 },
-                                                                        find_begin(q.sql, as), as));
+                if (end)
+                        unit = join_units(unit, find_unit_of_expression(next, find_begin(q.sql, end), end));
         }
         return unit;
 }
