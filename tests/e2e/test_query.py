@@ -467,13 +467,15 @@ def test_what_a_daemon_remembers_and_what_it_has_forgotten(tmp_path):
     for i in range(520):
         log.marker(f"m{i}", at_ns=(i + 101) * 10**9)
     log.end()
-    with Daemon(tmp_path, f"t={log.path}") as d:
+    with Daemon(tmp_path, f"t={log.path}", "--record", tmp_path / "recorded") as d:
         d.wait_state("t", "ENDED")
         grown = {r["name"]: r["slope"] for r in ask("SELECT name, slope FROM top_growing", "t", "--connect", d.publish)}
         rows = ask("SELECT time, census, bytes FROM bands WHERE name = 'grows' ORDER BY time", "t", "--connect", d.publish)
         done = client("query", "SELECT count(*) AS n FROM notes", "t", "-f", "csv", env={"HEAPWATCH_DIR": str(tmp_path)})
+        absent = client("query", "SELECT 1", "recording:nobody", env={"HEAPWATCH_DIR": str(tmp_path)})
     assert grown == {"steady": pytest.approx(0, abs=0.1), "grows": pytest.approx(100, rel=0.05)}
     assert len(rows) > 30 and all(r["bytes"] == 10**6 + 100 * (r["time"] // 1 - 1) for r in rows) and rows[-1]["census"] == 100
+    assert absent.returncode == 2 and absent.stderr.count(b"recording:") == 1, absent
     assert done.stdout == b"n\n512\n" and b"the first 8 notes are missing" in done.stderr, done
 
 

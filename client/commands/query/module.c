@@ -48,13 +48,15 @@ static struct query_vtab *vtab_of(const struct query_cursor *c)
         return (struct query_vtab *)c->base.pVtab;
 }
 
+/* With the source before it, unless it begins with that, or with the directory of a recording. */
 static int fail_scan(const struct query_cursor *c, const char *source, const char *why)
 {
         struct query_vtab *v = vtab_of(c);
 
         sqlite3_free(v->base.zErrMsg);
-        v->base.zErrMsg = !strncmp(why, source, strlen(source)) ? sqlite3_mprintf("%s", why)
-                                                                : sqlite3_mprintf("%s: %s", source, why);
+        const bool is_named =
+                !strncmp(why, source, strlen(source)) || !strncmp(why, "recording:", strlen("recording:"));
+        v->base.zErrMsg = is_named ? sqlite3_mprintf("%s", why) : sqlite3_mprintf("%s: %s", source, why);
         return SQLITE_ERROR;
 }
 
