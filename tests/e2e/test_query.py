@@ -322,7 +322,7 @@ def test_a_row_that_does_not_fit_has_a_line_for_each_column():
     ("SELECT max(max) FROM series WHERE series IN ('live', 'gc_pause')", "508008"), ("SELECT bytes / 1024 AS bytes FROM bands LIMIT 1", "0"), ("SELECT b FROM (SELECT bytes AS b FROM bands) LIMIT 1", "16 B"),
     ("WITH a AS (SELECT max(bytes) AS m FROM bands) SELECT m / 1024 AS m FROM a", "153"), ("SELECT max(a.m) - min(a.m) AS d FROM (SELECT max(bytes) AS m FROM bands GROUP BY name) AS a", "154 KiB"),
     ("SELECT round(slope(time, value)) AS x FROM series WHERE series = 'live'", "42.5 KiB/s"), ("SELECT bucket(time, '1 h') AS t FROM bands LIMIT 1", "0.000 s"),
-    ("SELECT 0.25 AS pause FROM collections LIMIT 1", "250.000 ms"), ("SELECT 1e12 + 1 AS x", "1000000000001"), ("SELECT 1.0 / 3 AS x", "0.333333"), ("SELECT max(bytes) FROM bands", "154 KiB"),
+    ("SELECT 0.25 AS pause FROM collections LIMIT 1", "250.000 ms"), ("SELECT 1e12 + 1 AS x", "1000000000001"), ("SELECT 1.0 / 3 AS x", "0.333333"), ("SELECT 123456789.25 AS x", "123456789"), ("SELECT max(bytes) FROM bands", "154 KiB"),
     ("WITH m AS (SELECT max(bytes) AS top FROM bands) SELECT m.top AS most FROM m", "154 KiB"), ("SELECT count(*) AS size FROM bands", "518"),
     ("SELECT max(value) FILTER (WHERE series = 'live') AS x FROM series", "496 KiB"), ("SELECT slope(time, bytes) AS x FROM bands WHERE name = 'THUNK_1_0'", "8.69 KiB/s"),
     ("SELECT max(bytes) m FROM bands", "154 KiB"), ('SELECT max(bytes) AS "the most" FROM bands', "154 KiB"), ("SELECT count(*) bytes FROM bands", "518"),

@@ -70,7 +70,7 @@ static bool is_sparkline(const char *text)
         return n > 0 && text[n] == '\0';
 }
 
-/* A number of no unit: all digits of a whole one, six of another. */
+/* A number of no unit: all digits before the point, and at least six in all, so that a column can be compared. */
 static void format_number(char *out, size_t size, sqlite3_stmt *row, int i)
 {
         const double number = sqlite3_column_double(row, i);
@@ -78,7 +78,10 @@ static void format_number(char *out, size_t size, sqlite3_stmt *row, int i)
         if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
                 (void)snprintf(out, size, "%lld", sqlite3_column_int64(row, i));
         else
-                (void)snprintf(out, size, number == round(number) && fabs(number) < 1e19 ? "%.0f" : "%.6g", number);
+                (void)snprintf(out, size,
+                               fabs(number) < 1e19 && (number == round(number) || fabs(number) >= 1e5) ? "%.0f"
+                                                                                                       : "%.6g",
+                               number);
 }
 
 static bool add_cell(struct sheet *s, unsigned i, sqlite3_stmt *row)
