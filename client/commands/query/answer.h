@@ -47,8 +47,15 @@ struct query_output {
         bool units;
 };
 
+/* names.c: the tables, and the views that so many sources have. Returns how many. */
+#define QUERY_TABLES_MAX 32u
+size_t query_list_tables(size_t sources, const char *ret[QUERY_TABLES_MAX]);
+
+/* Whether a name is one of them, whatever its case. */
+bool query_is_name(const char *name, const char *const *names, size_t n);
+
 /*
- * names.c: what can stand in a query, sorted, each once, until a NULL: all names, or with a qualifier ("old", "b")
+ * What can stand in a query, sorted, each once, until a NULL: all names, or with a qualifier ("old", "b")
  * those that follow it and its dot, with it. `sql` is the query as far as it is there. To free(), each; NULL: none.
  */
 char **query_complete(const struct query *q, const char *sql, const char *qualifier);

@@ -66,29 +66,6 @@ static const struct option options[] = {
 
 /* ------------------------------------------------------------------ what there is */
 
-#define TABLES_MAX 64u
-
-static size_t list_tables(const char *names[TABLES_MAX])
-{
-        size_t n = 0;
-
-        for (unsigned i = 0; i < n_query_tables; i++)
-                names[n++] = query_tables[i].name;
-        for (const struct query_view *v = query_views; v->name; v++)
-                names[n++] = v->name;
-        return n;
-}
-
-static bool is_table(const char *name)
-{
-        const char *names[TABLES_MAX];
-        bool found = false;
-
-        for (size_t n = list_tables(names); n-- > 0;)
-                found = found || !sqlite3_stricmp(names[n], name);
-        return found;
-}
-
 /* Those that are called `only`; NULL: all, and the functions. */
 static void print_tables(bool columns, const char *only)
 {
@@ -278,8 +255,11 @@ static int set_format(const struct command *c, struct query_output *o)
 /* 0, or EXIT_USAGE: options that do not go together. */
 static int check_options(const struct request *r, const struct command *c, const struct query_source *sources, size_t n)
 {
+        const char *tables[QUERY_TABLES_MAX];
+        const size_t n_tables = query_list_tables(QUERY_SOURCES_MAX, tables);
+
         for (size_t i = 0; r->tables.n > 0 && i < n; i++)
-                if (!sources[i].chosen.files.n && is_table(sources[i].what))
+                if (!sources[i].chosen.files.n && query_is_name(sources[i].what, tables, n_tables))
                         return command_usage_error(c, "each table has an option of its own: --tables %s --tables %s",
                                                    r->tables.items[r->tables.n - 1], sources[i].what);
         if (r->tables.n > 0 && !query_is_database(r->output.file))
@@ -379,10 +359,11 @@ static void print_typed_help(void)
 
 static int print_schema(const char *name)
 {
-        const char *tables[TABLES_MAX];
+        const char *tables[QUERY_TABLES_MAX];
+        const size_t n = query_list_tables(QUERY_SOURCES_MAX, tables);
 
-        if (*name && !is_table(name))
-                return report_unknown("table", name, tables, list_tables(tables), "", "tables");
+        if (*name && !query_is_name(name, tables, n))
+                return report_unknown("table", name, tables, n, "", "tables");
         print_tables(true, *name ? name : NULL);
         return EXIT_OK;
 }

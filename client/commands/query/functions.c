@@ -125,7 +125,7 @@ struct sample {
 struct samples {
         struct sample *items;
         size_t n, room;
-        double quantile;
+        double quantile, side; /* side: of a slope, how many standard errors away */
         bool failed;
 };
 
@@ -192,30 +192,14 @@ static void compute_rate(sqlite3_context *to, struct samples *s)
                 sqlite3_result_double(to, (last->value - first->value) / (last->time - first->time));
 }
 
-/* `side`: how many standard errors away. */
-static void compute_slope_at(sqlite3_context *to, const struct samples *s, double side)
+static void compute_slope(sqlite3_context *to, struct samples *s)
 {
         double floors[THEIL_SEN_MAX];
         const double width = find_floors(s, THEIL_SEN_MAX, floors);
         struct theil_sen fit;
 
         if (width > 0 && theil_sen_fit(floors, THEIL_SEN_MAX, &fit))
-                sqlite3_result_double(to, (fit.slope + side * fit.se) / width);
-}
-
-static void compute_slope(sqlite3_context *to, struct samples *s)
-{
-        compute_slope_at(to, s, 0);
-}
-
-static void compute_slope_low(sqlite3_context *to, struct samples *s)
-{
-        compute_slope_at(to, s, -WINDOW_INTERVAL_SE);
-}
-
-static void compute_slope_high(sqlite3_context *to, struct samples *s)
-{
-        compute_slope_at(to, s, WINDOW_INTERVAL_SE);
+                sqlite3_result_double(to, (fit.slope + s->side * fit.se) / width);
 }
 
 static void compute_onset(sqlite3_context *to, struct samples *s)
@@ -277,10 +261,18 @@ static void compute_sparkline(sqlite3_context *to, struct samples *s)
         sqlite3_result_text(to, text, -1, SQLITE_TRANSIENT);
 }
 
+struct function {
+        const char *name;
+        int n;
+        void (*call)(sqlite3_context *, int, sqlite3_value **);
+        compute_samples *compute; /* of an aggregate */
+        double side;
+};
+
 /* Computes the result of an aggregate from its samples, sorted by time; of none it is NULL. */
 static void finish_samples(sqlite3_context *to)
 {
-        compute_samples *const *compute = sqlite3_user_data(to);
+        const struct function *f = sqlite3_user_data(to);
         struct samples *s = sqlite3_aggregate_context(to, 0);
 
         if (!s)
@@ -290,37 +282,33 @@ static void finish_samples(sqlite3_context *to)
                                      -1);
         } else if (s->n > 0) {
                 ARRAY_SORT(s->items, s->n, compare_times);
-                (*compute)(to, s);
+                s->side = f->side;
+                f->compute(to, s);
         }
         free(s->items);
 }
 
 bool query_add_functions(sqlite3 *db)
 {
-        static const struct function {
-                const char *name;
-                int n;
-                void (*call)(sqlite3_context *, int, sqlite3_value **);
-                compute_samples *compute; /* of an aggregate */
-        } functions[] = {
-                { "bucket", 2, call_bucket, NULL },
-                { "bytes", 1, call_bytes, NULL },
-                { "duration", 1, call_duration, NULL },
-                { "regexp", 2, call_regexp, NULL },
-                { "rate", 2, step_samples, compute_rate },
-                { "slope", 2, step_samples, compute_slope },
-                { "slope_low", 2, step_samples, compute_slope_low },
-                { "slope_high", 2, step_samples, compute_slope_high },
-                { "onset", 2, step_samples, compute_onset },
-                { "quantile", 2, step_quantile, compute_quantile },
-                { "sparkline", 2, step_samples, compute_sparkline },
+        static const struct function functions[] = {
+                { "bucket", 2, call_bucket, NULL, 0 },
+                { "bytes", 1, call_bytes, NULL, 0 },
+                { "duration", 1, call_duration, NULL, 0 },
+                { "regexp", 2, call_regexp, NULL, 0 },
+                { "rate", 2, step_samples, compute_rate, 0 },
+                { "slope", 2, step_samples, compute_slope, 0 },
+                { "slope_low", 2, step_samples, compute_slope, -WINDOW_INTERVAL_SE },
+                { "slope_high", 2, step_samples, compute_slope, WINDOW_INTERVAL_SE },
+                { "onset", 2, step_samples, compute_onset, 0 },
+                { "quantile", 2, step_quantile, compute_quantile, 0 },
+                { "sparkline", 2, step_samples, compute_sparkline, 0 },
         };
         int status = SQLITE_OK;
 
         for (size_t i = 0; status == SQLITE_OK && i < ARRAY_SIZE(functions); i++) {
                 const struct function *f = &functions[i];
                 status = sqlite3_create_function_v2(
-                        db, f->name, f->n, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, (void *)&f->compute,
+                        db, f->name, f->n, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, (void *)(uintptr_t)f,
                         f->compute ? NULL : f->call, f->compute ? f->call : NULL, f->compute ? finish_samples : NULL,
                         NULL);
         }

@@ -533,12 +533,13 @@ static int vtab_connect(sqlite3 *db, void *ctx, int argc, const char *const *arg
 {
         struct query_vtab *v = calloc(1, sizeof(*v));
 
+        (void)argc;
         (void)ret_why;
         if (!v)
                 return SQLITE_NOMEM;
         v->query = ctx;
         v->table = &query_tables[strtoul(argv[3], NULL, 10)];
-        v->source = argc > 4 ? strtoul(argv[4], NULL, 10) : ALL_SOURCES;
+        v->source = strtoul(argv[4], NULL, 10);
         const int status = declare_table(db, v->table);
         if (status == SQLITE_OK)
                 *ret = &v->base;
@@ -632,12 +633,10 @@ static bool make_tables(struct query *q, size_t source, struct error *error)
         if (source != ALL_SOURCES && !run_sql(q, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", schema), error))
                 return false;
         for (unsigned i = 0; i < n_query_tables; i++) {
-                char *sql = source == ALL_SOURCES
-                                    ? sqlite3_mprintf("CREATE VIRTUAL TABLE main.%s USING heapwatch(%u)",
-                                                      query_tables[i].name, i)
-                                    : sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".%s USING heapwatch(%u, %llu)",
-                                                      schema, query_tables[i].name, i, (unsigned long long)source);
-                if (!run_sql(q, sql, error))
+                if (!run_sql(q,
+                             sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".%s USING heapwatch(%u, %llu)", schema,
+                                             query_tables[i].name, i, (unsigned long long)source),
+                             error))
                         return false;
         }
         return true;

@@ -40,13 +40,30 @@ static void add_name(struct names *names, const char *qualifier, const char *nam
                 free(copy);
 }
 
-static void add_tables(struct names *names, const struct query *q, const char *qualifier)
+size_t query_list_tables(size_t sources, const char *ret[QUERY_TABLES_MAX])
 {
-        for (unsigned t = 0; t < n_query_tables; t++)
-                add_name(names, qualifier, query_tables[t].name, "");
-        for (const struct query_view *v = query_views; !*qualifier && v->name; v++)
-                if (v->sources <= q->n)
-                        add_name(names, "", v->name, "");
+        size_t n = 0;
+
+        for (; n < n_query_tables; n++)
+                ret[n] = query_tables[n].name;
+        for (const struct query_view *v = query_views; v->name; v++)
+                if (v->sources <= sources)
+                        ret[n++] = v->name;
+        return n;
+}
+
+static size_t list_sources(const struct query *q, const char *ret[QUERY_SOURCES_MAX])
+{
+        for (size_t i = 0; i < q->n; i++)
+                ret[i] = q->sources[i].name;
+        return q->n;
+}
+
+bool query_is_name(const char *name, const char *const *names, size_t n)
+{
+        while (n > 0 && sqlite3_stricmp(names[n - 1], name) != 0)
+                n--;
+        return n > 0;
 }
 
 static void add_columns(struct names *names, const struct query *q, const char *table, const char *qualifier)
@@ -63,12 +80,10 @@ static void add_columns(struct names *names, const struct query *q, const char *
 
 static void add_all_columns(struct names *names, const struct query *q)
 {
-        struct names tables = { .n = 0 };
+        const char *tables[QUERY_TABLES_MAX];
 
-        add_tables(&tables, q, "");
-        for (size_t i = 0; i < tables.n; i++)
-                add_columns(names, q, tables.items[i], "");
-        free_names(&tables);
+        for (size_t i = query_list_tables(q->n, tables); i-- > 0;)
+                add_columns(names, q, tables[i], "");
 }
 
 /* Our own, and those of SQLite's that a query has most. */
@@ -82,20 +97,6 @@ static void add_functions(struct names *names)
                         add_name(names, "", name, "");
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)
                 add_name(names, "", others[i], "");
-}
-
-static void add_sources(struct names *names, const struct query *q, const char *end)
-{
-        for (size_t i = 0; i < q->n; i++)
-                add_name(names, "", q->sources[i].name, end);
-}
-
-static bool has_name(const struct names *names, const char *name)
-{
-        for (size_t i = 0; i < names->n; i++)
-                if (!sqlite3_stricmp(names->items[i], name))
-                        return true;
-        return false;
 }
 
 /* ---------------------------------------------------------------------- aliases */
@@ -115,29 +116,25 @@ const char *query_find_word(const char *sql, const char *from, const char *word)
         return *from ? from : NULL;
 }
 
-/* The table or view that the name stands for in the query; NULL: none. For free(). */
-static char *find_table(const struct query *q, const char *sql, const char *alias)
+/* The table or view that the name stands for in the query; NULL: none. */
+static const char *find_table(const struct query *q, const char *sql, const char *alias)
 {
-        struct names tables = { .n = 0 };
-        char *found = NULL;
+        const char *tables[QUERY_TABLES_MAX];
+        const size_t n = query_list_tables(q->n, tables);
 
-        add_tables(&tables, q, "");
-        for (size_t i = 0; i < tables.n && !found; i++) {
-                const char *table = tables.items[i];
-
-                if (!sqlite3_stricmp(table, alias))
-                        found = strdup(table);
-                for (const char *at = sql; !found && (at = query_find_word(sql, at, table)) != NULL;) {
-                        at += strlen(table);
+        for (size_t i = 0; i < n; i++) {
+                if (!sqlite3_stricmp(tables[i], alias))
+                        return tables[i];
+                for (const char *at = sql; (at = query_find_word(sql, at, tables[i])) != NULL;) {
+                        at += strlen(tables[i]);
                         at += strspn(at, " \t\n");
                         if (query_is_word_at(at, at, "AS"))
                                 at += 2 + strspn(at + 2, " \t\n");
                         if (*alias && query_is_word_at(at, at, alias))
-                                found = strdup(table);
+                                return tables[i];
                 }
         }
-        free_names(&tables);
-        return found;
+        return NULL;
 }
 
 /* ------------------------------------------------------------------- completion */
@@ -149,23 +146,25 @@ static int compare_names(const void *a, const void *b)
 
 char **query_complete(const struct query *q, const char *sql, const char *qualifier)
 {
-        struct names names = { .n = 0 }, sources = { .n = 0 };
-        char *table = NULL;
-        size_t kept = 0;
+        const char *tables[QUERY_TABLES_MAX], *sources[QUERY_SOURCES_MAX], *table;
+        const size_t n_sources = list_sources(q, sources);
+        struct names names = { .n = 0 };
+        size_t n = query_list_tables(q->n, tables), kept = 0;
 
-        add_sources(&sources, q, "");
         if (!*qualifier) {
-                add_tables(&names, q, "");
                 add_all_columns(&names, q);
                 add_functions(&names);
-                add_sources(&names, q, ".");
-        } else if (has_name(&sources, qualifier)) {
-                add_tables(&names, q, qualifier);
-        } else if ((table = find_table(q, sql, qualifier)) != NULL) {
-                add_columns(&names, q, table, qualifier);
+                for (size_t i = 0; i < n_sources; i++)
+                        add_name(&names, "", sources[i], ".");
+        } else if (query_is_name(qualifier, sources, n_sources)) {
+                n = n_query_tables; /* without the views, which are of all sources */
+        } else {
+                n = 0;
+                if ((table = find_table(q, sql, qualifier)) != NULL)
+                        add_columns(&names, q, table, qualifier);
         }
-        free(table);
-        free_names(&sources);
+        for (size_t i = 0; i < n; i++)
+                add_name(&names, qualifier, tables[i], "");
         ARRAY_SORT(names.items, names.n, compare_names);
         for (size_t i = 0; i < names.n; i++) {
                 if (kept == 0 || strcmp(names.items[i], names.items[kept - 1]) != 0)
@@ -181,9 +180,10 @@ char **query_complete(const struct query *q, const char *sql, const char *qualif
 /* --------------------------------------------------------------------- mistakes */
 
 /* "did you mean 'name'?", or nothing where none is near. */
-static void suggest_nearest(char *out, size_t size, const char *typed, const struct names *names, const char *end)
+static void suggest_nearest(char *out, size_t size, const char *typed, const char *const *names, size_t n,
+                            const char *end)
 {
-        const char *meant = nearest(typed, (const char *const *)names->items, names->n);
+        const char *meant = nearest(typed, names, n);
 
         if (meant && sqlite3_stricmp(meant, typed) != 0)
                 (void)snprintf(out, size, "; did you mean '%s%s'?", meant, end);
@@ -192,43 +192,39 @@ static void suggest_nearest(char *out, size_t size, const char *typed, const str
 /* The tables that have a column, where that of the query has none. */
 static void suggest_tables(char *out, size_t size, const struct query *q, const char *column)
 {
-        struct names tables = { .n = 0 };
+        const char *tables[QUERY_TABLES_MAX];
+        const size_t n = query_list_tables(q->n, tables);
         size_t used = 0;
 
-        add_tables(&tables, q, "");
-        for (size_t i = 0; i < tables.n && used < size / 2; i++) {
+        for (size_t i = 0; i < n && used < size / 2; i++) {
                 struct names columns = { .n = 0 };
 
-                add_columns(&columns, q, tables.items[i], "");
-                if (has_name(&columns, column))
+                add_columns(&columns, q, tables[i], "");
+                if (query_is_name(column, (const char *const *)columns.items, columns.n))
                         used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "; it is a column of ",
-                                                 tables.items[i]);
+                                                 tables[i]);
                 free_names(&columns);
         }
-        free_names(&tables);
 }
 
 static void suggest_table(char *out, size_t size, const struct query *q, const char *name)
 {
         const char *dot = strrchr(name, '.'), *table = dot ? dot + 1 : name;
         char *source = strndup(name, dot ? (size_t)(dot - name) : 0);
-        struct names names = { .n = 0 }, sources = { .n = 0 };
+        const char *tables[QUERY_TABLES_MAX], *sources[QUERY_SOURCES_MAX];
+        const size_t n = query_list_tables(q->n, tables), n_sources = list_sources(q, sources);
 
-        add_tables(&names, q, "");
-        add_sources(&sources, q, "");
         if (!strcmp(name, "diff"))
                 (void)snprintf(out, size, "; it needs two sources: heapwatch query SQL old=LOG new=LOG");
-        else if (!dot || !source || !has_name(&names, table))
-                suggest_nearest(out, size, table, &names, "");
-        else if (has_name(&sources, source))
+        else if (!dot || !source || !query_is_name(table, tables, n))
+                suggest_nearest(out, size, table, tables, n, "");
+        else if (query_is_name(source, sources, n_sources))
                 (void)snprintf(out, size, "; it is a view, of all sources: %s", table);
         else
-                suggest_nearest(out, size, source, &sources, dot);
+                suggest_nearest(out, size, source, sources, n_sources, dot);
         if (!*out && dot)
                 (void)snprintf(out, size, "; no source is called %s, as by %s=LOG", source ? source : "",
                                source ? source : "");
-        free_names(&names);
-        free_names(&sources);
         free(source);
 }
 
@@ -236,7 +232,7 @@ static void suggest_column(char *out, size_t size, const struct query *q, const 
 {
         const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : name;
         char *alias = strndup(name, dot ? (size_t)(dot - name) : 0);
-        char *table = dot && alias ? find_table(q, sql, alias) : NULL;
+        const char *table = dot && alias ? find_table(q, sql, alias) : NULL;
         struct names names = { .n = 0 };
 
         if (table)
@@ -245,13 +241,12 @@ static void suggest_column(char *out, size_t size, const struct query *q, const 
                 add_all_columns(&names, q);
         if (dot && alias && !table)
                 (void)snprintf(out, size, "; the query has no table or alias '%s'", alias);
-        else if (has_name(&names, column))
+        else if (query_is_name(column, (const char *const *)names.items, names.n))
                 suggest_tables(out, size, q, column);
         else
-                suggest_nearest(out, size, column, &names, "");
+                suggest_nearest(out, size, column, (const char *const *)names.items, names.n, "");
         free_names(&names);
         free(alias);
-        free(table);
 }
 
 /* Of a function that is there: its arguments. Of one that is not: what was meant. */
@@ -265,7 +260,7 @@ static void suggest_function(char *out, size_t size, const char *name)
                         (void)snprintf(out, size, "; expected %s", f->name);
         add_functions(&names);
         if (!*out)
-                suggest_nearest(out, size, name, &names, "");
+                suggest_nearest(out, size, name, (const char *const *)names.items, names.n, "");
         free_names(&names);
 }
 
@@ -274,13 +269,11 @@ static void suggest_keyword(char *out, size_t size, const struct query *q, const
 {
         static const char *const keywords[] = { "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT",
                                                 "JOIN",   "WITH", "AS",    "ON",       "AND",      "OR",     "USING" };
-        struct names tables = { .n = 0 };
+        const char *tables[QUERY_TABLES_MAX];
         char typed[32] = "";
 
         (void)sscanf(quoted, "%31[^\"]", typed);
-        add_tables(&tables, q, "");
-        const bool is_table = has_name(&tables, typed);
-        free_names(&tables);
+        const bool is_table = query_is_name(typed, tables, query_list_tables(q->n, tables));
         for (char *at = typed; *at; at++)
                 *at = (char)toupper((unsigned char)*at);
         const char *meant = nearest(typed, keywords, ARRAY_SIZE(keywords));

@@ -32,40 +32,26 @@
 static struct {
         const struct prompt *prompt;
         const char *lines; /* of the query before this one; NULL: none */
-        char **words;      /* of the word that is completed */
+        char *const *list; /* what it may be */
         char **texts;      /* NULL: not read yet, or there are none */
         bool is_read;
-        const char *begun; /* of a text: from its quote on */
+        const char *begun; /* of a text: from its quote on; NULL: a word, whatever its case */
         size_t passed;     /* bytes of it that libedit does not complete */
 } completing;
 
-static char *next_word(const char *begun, int state)
+/*
+ * The next of the list, behind what libedit does not complete: it has split a name such as `Main.go x` at its blank.
+ */
+static char *next_match(const char *begun, int state)
 {
-        static size_t next;
+        static char *const *next;
+        const size_t n = strlen(completing.begun ? completing.begun : begun);
 
         if (state == 0)
-                next = 0;
-        while (completing.words && completing.words[next]) {
-                const char *word = completing.words[next++];
-                if (!strncasecmp(word, begun, strlen(begun)))
-                        return strdup(word);
-        }
-        return NULL;
-}
-
-/* libedit has split a name such as `Main.go x` at its blank: it gets what is behind. */
-static char *next_text(const char *begun, int state)
-{
-        static size_t next;
-
-        (void)begun;
-        if (state == 0)
-                next = 0;
-        while (completing.texts && completing.texts[next]) {
-                const char *text = completing.texts[next++];
-                if (!strncmp(text, completing.begun, strlen(completing.begun)))
-                        return strdup(text + completing.passed);
-        }
+                next = completing.list;
+        for (; next && *next; next++)
+                if (completing.begun ? !strncmp(*next, completing.begun, n) : !strncasecmp(*next, begun, n))
+                        return strdup(*next++ + completing.passed);
         return NULL;
 }
 
@@ -96,9 +82,11 @@ static char **complete_name(const char *begun)
         char **matches = NULL;
 
         if (qualifier && asprintf(&sql, "%s%s", completing.lines ? completing.lines : "", rl_line_buffer) >= 0) {
-                completing.words = completing.prompt->read_words(completing.prompt->ctx, sql, qualifier);
-                matches = rl_completion_matches(begun, next_word);
-                free_list(&completing.words);
+                char **words = completing.prompt->read_words(completing.prompt->ctx, sql, qualifier);
+
+                completing.list = words;
+                matches = rl_completion_matches(begun, next_match);
+                free_list(&words);
                 free(sql);
         }
         free(qualifier);
@@ -118,9 +106,11 @@ static char **complete_text(const char *begun, int text, int start, int end)
         completing.is_read = true;
         completing.begun = from_quote;
         completing.passed = (size_t)(start - text);
-        matches = rl_completion_matches(begun, next_text);
+        completing.list = completing.texts;
+        matches = rl_completion_matches(begun, next_match);
         free(from_quote);
         completing.begun = NULL;
+        completing.passed = 0;
         return matches;
 }
 
