@@ -402,6 +402,12 @@ def test_memory_is_bounded():
     assert "memory" in ask("SELECT length(a || b) FROM (SELECT hex(zeroblob(3e8)) AS a, hex(zeroblob(3e8)) AS b)", LEAKY, status=2)
 
 
+def test_what_is_sorted_is_in_no_file():
+    sql = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t LIMIT 200000) SELECT printf('%099d', i * 7919 % 200000) AS n FROM t ORDER BY 1 DESC"
+    done = subprocess.run(["sh", "-c", "ulimit -f 0; exec \"$@\" | cat", "sh", *QUERY, sql, LEAKY, "-f", "csv"], capture_output=True, text=True, check=True)
+    assert list(map(int, done.stdout.split()[1:])) == list(range(199999, -1, -1)) and not done.stderr
+
+
 def test_mistakes_are_shown_at_their_place():
     def mark(sql, *sources):
         said = ask(sql, *sources or [LEAKY], status=2).splitlines()

@@ -75,11 +75,11 @@ static int report_end(const struct command *c, const struct query *q, int status
                                      hw_duration_text(limit, sizeof(limit), (double)q->timeout_ns));
         if (status == SQLITE_INTERRUPT)
                 return EXIT_USAGE; /* by a signal */
-        if (status == SQLITE_NOMEM)
-                return command_error(c,
-                                     "the query was stopped beyond %d MiB of memory; name fewer columns, bound its "
-                                     "time, group before a join",
-                                     (int)(QUERY_MEMORY_BYTES >> 20));
+        if (status == SQLITE_NOMEM || status == SQLITE_FULL || sqlite3_extended_errcode(q->db) == SQLITE_IOERR_NOMEM)
+                return command_error(
+                        c,
+                        "the query was stopped beyond 1 GiB of memory; name fewer columns, bound its time, "
+                        "group before a join");
         return command_error(c, "%s", status == SQLITE_MISMATCH ? error->text : sqlite3_errmsg(q->db));
 }
 

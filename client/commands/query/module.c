@@ -671,10 +671,10 @@ bool query_open(struct query *q, struct error *error)
         bool good = true;
 
         (void)sqlite3_hard_heap_limit64(QUERY_MEMORY_BYTES);
-        if (sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
+        if (sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "memdb") != SQLITE_OK ||
             !query_add_functions(q->db) || sqlite3_create_module_v2(q->db, "heapwatch", &module, q, NULL) != SQLITE_OK)
                 return error_set(error, "SQLite: %s", q->db ? sqlite3_errmsg(q->db) : "out of memory");
-        good = run_sql(q, sqlite3_mprintf("PRAGMA temp_store = MEMORY"), error) && /* no file, and bounded */
+        good = run_sql(q, sqlite3_mprintf("PRAGMA temp_store = FILE"), error) &&
                run_sql(q, sqlite3_mprintf("SELECT 1 FROM json_each('[]'), json_tree('[]')"), error); /* made by use */
         for (size_t i = 0; good && i < q->n; i++)
                 good = make_tables(q, i, error);

@@ -4,7 +4,9 @@
  *
  * DESIGN: a scan of a table reads its source from the beginning, as far as the query wants rows, and keeps nothing but
  * the rows of one message. A table that is scanned again, as the inner one of a join, is cached from its second scan
- * on, within QUERY_CACHE_BYTES. SQLite reads, and does nothing else: query_open denies all that writes.
+ * on, within QUERY_CACHE_BYTES. SQLite reads, and does nothing else: query_open denies all that writes. What it sorts
+ * goes into temporary files that are memory (its VFS memdb), in pieces that fit into the processor's cache: with
+ * temp_store = MEMORY it would be one list, which takes four times as long and twice the memory.
  */
 #pragma once
 
@@ -16,9 +18,10 @@
 #include "client/commands/query/tables.h"
 #include "proto/base/error.h"
 
-#define QUERY_SOURCES_MAX  10u                     /* SQLite's limit of schemas */
-#define QUERY_MEMORY_BYTES ((int64_t)1 << 30)      /* of SQLite, for one query */
-#define QUERY_CACHE_BYTES  ((size_t)512 * 1048576) /* of all tables that are scanned again */
+#define QUERY_SOURCES_MAX 10u /* SQLite's limit of schemas */
+#define QUERY_MEMORY_BYTES                                                                                             \
+        ((int64_t)1152 << 20) /* of SQLite, for one query: 1 GiB in memdb, and what it needs beside */
+#define QUERY_CACHE_BYTES ((size_t)512 * 1048576) /* of all tables that are scanned again */
 
 enum query_kind { QUERY_LOG, QUERY_LIVE, QUERY_ARCHIVE, QUERY_GRAPH }; /* a recording is a log */
 
