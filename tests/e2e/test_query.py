@@ -358,6 +358,9 @@ def test_charts(tmp_path):
     for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):
         draw(sql, kind, "-o", tmp_path / "x.svg")
         assert xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot().tag.endswith("svg")
+    draw("SELECT 'a<\x01' AS \"n&\", 8 AS bytes, 2 AS few UNION ALL SELECT 'down', -4, NULL", "bar", "-o", tmp_path / "x.svg")
+    bars = [(e.get("width"), e.get("fill-opacity")) for e in xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot() if e.get("fill") == "#0072b2"]
+    assert bars == [("510.0", None), ("127.5", None), ("255.0", "0.4")], "names, as in the terminal"
     below = "SELECT time, -value AS live FROM series WHERE series = 'live'"
     assert "below 0" in draw(below, "line", "-o", tmp_path / "x.svg", status=2)
     assert "below 0" in draw(below, "area", status=2) and "below 0" in draw(below, "bar", status=2)

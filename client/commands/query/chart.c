@@ -2,7 +2,7 @@
 /*
  * chart.c - DESIGN: rows are gathered as lines over one sorted list of times, a value unknown where a line has none.
  * The terminal's picture is the console's chart (client/console/draw/chart.h), SVG is that of `heapwatch report`
- * (client/out/report/plot.h): both have axes of their own. Values below 0 are those of lines in the terminal alone.
+ * (client/out/report/plot.h): both have axes of their own. Values below 0 over time are those of lines in the terminal.
  */
 #include "client/commands/query/answer.h"
 
@@ -18,6 +18,7 @@
 #include "client/world/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 #include "proto/base/utf8.h"
 
@@ -28,6 +29,9 @@
 #define LEGEND_COLUMNS 15u      /* of a line in a chart's legend, beside its name */
 #define PLOT_WIDTH     960.0
 #define PLOT_HEIGHT    480.0
+#define BARS_MAX       1000 /* of names, as SVG */
+#define BAR_LEFT       330  /* where they begin, and how far apart they are */
+#define BAR_STEP       22
 #define COUNTS         1e15 /* a plot has whole numbers: its greatest value is this many */
 
 struct cell_of_line {
@@ -334,6 +338,15 @@ static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind,
         return status;
 }
 
+static double find_greatest(const struct rows *r)
+{
+        double greatest = 0;
+
+        for (size_t i = 0; i < r->n; i++)
+                greatest = fmax(greatest, fabs(r->cells[i].y));
+        return greatest;
+}
+
 /* Below 0 as long, and lighter. */
 static void print_bar(FILE *to, double share, unsigned width)
 {
@@ -349,12 +362,10 @@ static void print_bar(FILE *to, double share, unsigned width)
 /* A line each: a name, its value, a bar. */
 static void draw_names(FILE *to, const struct rows *r, unsigned columns)
 {
+        const double greatest = find_greatest(r);
         char text[HW_NUMBER_MAX], label[512];
-        double greatest = 0;
         int widest = 1;
 
-        for (size_t i = 0; i < r->n; i++)
-                greatest = fmax(greatest, fabs(r->cells[i].y));
         for (size_t i = 0; i < r->n_labels; i++)
                 widest = text_columns(r->labels[i]) > widest ? text_columns(r->labels[i]) : widest;
         widest = widest < LABEL_MAX ? widest : LABEL_MAX;
@@ -491,18 +502,67 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
         return status;
 }
 
+static void write_text(FILE *to, double x, double y, const char *anchor, const char *text)
+{
+        char safe[1024];
+
+        (void)fprintf(to, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor);
+        (void)hw_terminal_text(safe, sizeof(safe), text);
+        for (const char *at = safe; *at; at++) {
+                const char *entity = xml_entity(*at, false);
+
+                if (entity)
+                        (void)fputs(entity, to);
+                else
+                        (void)putc(*at, to);
+        }
+        (void)fputs("</text>\n", to);
+}
+
+/* A name, a bar and its value each, as draw_names has them; below 0 as long, and lighter. */
+static int write_bars(FILE *to, const struct rows *r, const char *title, struct error *error)
+{
+        const double greatest = find_greatest(r), room = PLOT_WIDTH - BAR_LEFT - 120;
+        char value[HW_NUMBER_MAX + 64], label[512];
+
+        if (r->n > BARS_MAX)
+                return refuse_chart(error, "too many bars for a chart as SVG: add LIMIT");
+        (void)fprintf(to,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %zu\" font-family=\"sans-serif\" "
+                      "font-size=\"13\" fill=\"#222\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                      PLOT_WIDTH, BAR_STEP * (r->n + 3));
+        write_text(to, 20, BAR_STEP + 5, "start", title);
+        for (size_t i = 0; i < r->n; i++) {
+                const struct cell_of_line *c = &r->cells[i];
+                const double width = greatest > 0 ? fabs(c->y) / greatest * room : 0, y = BAR_STEP * (double)(i + 2);
+
+                if (i == 0 || c->x != r->cells[i - 1].x)
+                        write_text(to, BAR_LEFT - 10, y + 14, "end",
+                                   fit_label(label, sizeof(label), r->labels[(size_t)c->x], LABEL_MAX));
+                (void)fprintf(to, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#0072b2\"%s/>\n",
+                              BAR_LEFT, y, width, BAR_STEP - 4, c->y < 0 ? " fill-opacity=\"0.4\"" : "");
+                (void)unit_text(value, HW_NUMBER_MAX, unit_of(r), c->y * scale_of(r));
+                if (r->n_names > 1)
+                        (void)snprintf(value + strlen(value), 64, " %.60s", r->names[c->line]);
+                write_text(to, BAR_LEFT + width + 8, y + 14, "start", value);
+        }
+        (void)fputs("</svg>\n", to);
+        return SQLITE_DONE;
+}
+
 int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart chart, const char *title,
                           struct error *error)
 {
         struct rows r;
         int status = gather_rows(&r, statement, chart, error);
 
-        if (status == SQLITE_DONE && !r.is_time)
-                status = refuse_chart(error, "a chart as SVG needs a time as its first column");
-        if (status == SQLITE_DONE && is_below_zero(&r))
+        if (status == SQLITE_DONE && !r.is_time) {
+                status = write_bars(to, &r, title, error);
+        } else if (status == SQLITE_DONE && is_below_zero(&r)) {
                 status = refuse_chart(error,
-                                      "a chart as SVG has no place for values below 0; lines in the terminal have");
-        if (status == SQLITE_DONE) {
+                                      "a chart over time as SVG has no place for values below 0; lines in the "
+                                      "terminal have");
+        } else if (status == SQLITE_DONE) {
                 ARRAY_SORT(r.cells, r.n, compare_cells);
                 status = keep_lines(&r, PLOT_BANDS) ? write_plot(to, &r, chart, title, error) : SQLITE_NOMEM;
         }
