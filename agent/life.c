@@ -163,7 +163,7 @@ static void on_exit_hook(void)
         pace_stop();
         a.ending = true;
         if (!runtime_kind.log) {
-                synthetic_end();
+                synthetic_end(true);
                 server_finish();
         }
 }
@@ -467,7 +467,7 @@ __attribute__((destructor)) static void agent_end(void)
         if (!a.ending) {
                 pace_last_flush();
                 if (!runtime_kind.log)
-                        synthetic_end();
+                        synthetic_end(true);
         }
         server_finish();
 }

@@ -117,7 +117,7 @@ bool logging_stop(struct error *error)
         if (runtime_kind.log)
                 runtime_stop_log();
         else
-                synthetic_end();
+                synthetic_end(false);
         return true;
 }
 

@@ -30,6 +30,7 @@ enum event_number {
         GC_BEGIN = 9,
         GC_END = 10,
         MESSAGE = 16,
+        DELETE_SET = 26,
         RTS_IDENTIFIER = 29,
         ARGUMENTS = 30,
         PROCESS = 32,
@@ -56,7 +57,7 @@ static const struct {
         { CAPABILITY, 2 },     { ALLOCATED, 12 },       { HEAP_SIZE, 12 },
         { LIVE, 12 },          { HEAP_INFO, 38 },       { GC_STATISTICS, 58 },
         { PROFILE, VARIABLE }, { CENSUS_BEGIN, 8 },     { CENSUS_BAND, VARIABLE },
-        { CENSUS_END, 8 },
+        { CENSUS_END, 8 },     { DELETE_SET, 4 },
 };
 
 static struct {
@@ -361,13 +362,15 @@ void synthetic_flush(void)
         pthread_mutex_unlock(&y.lock);
 }
 
-void synthetic_end(void)
+void synthetic_end(bool exits)
 {
         uint8_t end[2] = { 0xff, 0xff };
 
         pthread_mutex_lock(&y.lock);
         if (y.runs) {
                 end_census();
+                if (exits)
+                        put_be(append_event(DELETE_SET, time_since_start(), 4, false), MAIN_SET, 4);
                 send_block();
                 (void)writer_write(end, sizeof(end));
                 y.runs = false;

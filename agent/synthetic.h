@@ -44,8 +44,8 @@ void synthetic_collection(const struct gc_details *gc);
 /* Sends what has been collected. */
 void synthetic_flush(void);
 
-/* Sends the rest and the end mark. */
-void synthetic_end(void);
+/* Sends the rest and the end mark; if the program exits, as a runtime ends its own log: without its capability set. */
+void synthetic_end(bool exits);
 
 void synthetic_fork_child(void);
 void synthetic_resume_in_child(void); /* before synthetic_begin there */

@@ -607,6 +607,23 @@ def test_a_program_that_executes_another_one(daemon, bare, to, status):
     assert done.returncode == 0, done.stdout
 
 
+def test_a_program_that_ends_its_log_and_begins_it_again(daemon, programs):
+    """It is one run: by its own calls, and by the agent. In between it is not said to have ended."""
+    run = start(daemon, "--name", "mine", "--", programs["restart"], 20)
+    assert finish(run)[0] == 0
+    target = daemon.wait_state("mine", "ENDED")
+    assert (target.runs, daemon.health("mine").gaps) == (1, 1), target
+    run = start(daemon, "--name", "served", "--", programs["steady"], 1, "more")
+    daemon.wait_state("served", "RUNNING")
+    env = {"HEAPWATCH_DIR": str(daemon.directory)}
+    assert client("ctl", "agent", "served", "stop", env=env).returncode == 0
+    assert f"{pid_of(daemon, 'served')} goes on unwatched" in daemon.wait_state("served", "LOST").detail
+    assert client("ctl", "agent", "served", "start", env=env).returncode == 0
+    daemon.wait_state("served", "RUNNING", run=1)
+    assert finish(run)[0] == 0
+    assert daemon.wait_state("served", "ENDED").runs == 1
+
+
 def test_a_program_that_closes_all_descriptors(daemon, bare):
     """As one does that becomes a daemon, the agent's among them: it is watched again, and nothing else is said of it."""
     run = start(daemon, "--name", "mine", "--", bare["Exits"], "close-unknown", 6)

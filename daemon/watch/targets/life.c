@@ -52,7 +52,8 @@ bool life_signal_stops(uint32_t signal)
  * A program that executed another one ended so, whatever that one's status is. Of others what the parent has seen
  * decides; without a parent the end marker, then the process. Of one that is watched, a log without an end marker is
  * that of a crash, unless something else may have cut it: the program lives, the disk is full, a connection broke. A
- * finished one may be of any end: SIGTERM, SIGHUP and exitImmediately leave the log as a crash does.
+ * finished one may be of any end: SIGTERM, SIGHUP and exitImmediately leave the log as a crash does. A program may end
+ * its log (endEventLogging) and go on.
  */
 enum life_event life_judge_end(const struct life_evidence *e)
 {
@@ -65,6 +66,8 @@ enum life_event life_judge_end(const struct life_evidence *e)
                         return ON_END_CRASHED;
                 return e->status ? ON_END_FAILED : ON_END_WELL;
         }
+        if (e->marked && e->ended_early && e->process_alive)
+                return ON_END_UNKNOWN;
         if (e->marked || (e->alone && !e->oom_killed)) /* only the parent of a process is told how it ended */
                 return ON_END_WELL;
         if (e->finished || e->process_alive || (e->disk_full && !e->oom_killed) || (e->may_break && !e->process_seen))

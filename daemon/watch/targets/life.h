@@ -71,6 +71,7 @@ static inline bool life_is_lost(enum life_state state)
 /* What is known about the end of a program. */
 struct life_evidence {
         bool marked;             /* its log has an end marker */
+        bool ended_early;        /* ... which the program asked for: its runtime had not begun to end */
         bool exit_known;         /* by its parent */
         uint32_t signal, status; /* then */
         bool process_seen;       /* its process was seen on this machine */

@@ -99,10 +99,13 @@ static void format_executed(const struct pipeline *p, char *detail, size_t size)
         (void)snprintf(detail, size, "it executed another program in its place%s%s", name[0] ? ": " : "", name);
 }
 
-static void format_marked(const struct run *run, char *detail, size_t size)
+static void format_marked(const struct run *run, bool goes_on, char *detail, size_t size)
 {
         int n = snprintf(detail, size, "the log ended with its end marker");
 
+        if (goes_on)
+                n += snprintf(detail + n, size - (size_t)n, ", and its process %" PRIu32 " goes on unwatched",
+                              run_process(run));
         for (uint32_t i = 0; run->n_pids > 1 && i < run->n_pids; i++)
                 n += snprintf(detail + n, size - (size_t)n, "%s%" PRIu32,
                               i > 0 ? ", " : "; it has the events of several processes together: pid ", run->pids[i]);
@@ -140,6 +143,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         const bool alive = is_process_alive(p);
         return (struct life_evidence){
                 .marked = marked,
+                .ended_early = p->live && !model_run(p->model)->deleted_capsets,
                 .exit_known = p->ended.known,
                 .signal = p->ended.signal,
                 .status = p->ended.status,
@@ -208,7 +212,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         else if (e.exit_known)
                 format_exit(p, why, detail, size);
         else if (marked)
-                format_marked(model_run(p->model), detail, size);
+                format_marked(model_run(p->model), end == ON_END_UNKNOWN, detail, size);
         else if (e.alone && !e.oom_killed)
                 snprintf(detail, size, "%s" UNKNOWN_END, why);
         else if (e.process_alive)
@@ -238,7 +242,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
 static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
 {
         char detail[sizeof(p->detail)];
-        const struct life_evidence e = gather_evidence(p, false);
+        const struct life_evidence e = gather_evidence(p, p->marked);
         const enum life_event end = life_judge_end(&e);
         const bool told_soon = p->one_run && !e.executed && lost_ns < EXIT_REPORT_NS;
 
@@ -274,7 +278,7 @@ static bool tells_of_program(const struct pipeline *p, const struct run_exit *ho
 
 void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 {
-        const bool marked = p->life == LIFE_ENDED && !p->ended.known;
+        const bool marked = p->marked || (p->life == LIFE_ENDED && !p->ended.known);
         char detail[sizeof(p->detail)];
 
         if (p->rebuild) {

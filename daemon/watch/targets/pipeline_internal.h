@@ -141,6 +141,7 @@ struct pipeline {
         uint64_t shut_mono_ns;                           /* when it was last open */
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
         bool kept;                                       /* of a program that has ended; nothing is read any more */
+        bool marked;                                     /* the log of the current run has ended with its marker */
         struct run_exit ended;                           /* of the current run */
         struct run_why why;                              /* of the current run, as far as it was asked */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */

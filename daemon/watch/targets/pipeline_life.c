@@ -68,6 +68,7 @@ static void begin_run(struct pipeline *p)
         p->gaps = p->gap_ns = p->longest_wait_ns = 0;
         p->joined_late = !pipeline_is_process(p) && (p->headless || hw_eventlog_joined(p->decoder));
         p->ended = (struct run_exit){ .known = false };
+        p->marked = false;
         p->why.state = RUN_WHY_NONE;
         p->recorded_end.state = RUN_END_UNKNOWN;
         process_watch_begin(&p->process, p->source ? source_peer(p->source) : 0,
@@ -94,6 +95,7 @@ static void resume_run(struct pipeline *p)
 {
         count_gap(p);
         p->ended = (struct run_exit){ .known = false };
+        p->marked = false;
         model_resume_run(p->model);
         tracker_resume_run(p->tracker);
         if (p->recording)

@@ -230,12 +230,13 @@ static void switch_source(struct pipeline *p)
 
 /*
  * A program may close the agent's descriptors for good, remove its directory, or forbid its calls. Where its agent
- * cannot be reached, and its process is there, that is read from outside: as another run, of the same target.
+ * cannot be reached, and its process is there, that is read from outside: as another run, of the same target. Not if
+ * its log was ended: whoever did that can begin it again, by the same agent.
  */
 static void check_agent(struct pipeline *p)
 {
         const struct run *run = model_run(p->model);
-        const bool lost = life_is_lost(p->life) || (pipeline_in_run(p) && !p->open);
+        const bool lost = (life_is_lost(p->life) && !p->marked) || (pipeline_in_run(p) && !p->open);
         const uint64_t now_ns = clock_mono_ns();
 
         if (!lost || p->kept || pipeline_is_busy(p) || !agent_peer_is_uri(p->uri.text) ||

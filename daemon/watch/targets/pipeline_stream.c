@@ -31,6 +31,12 @@ static const char searching[] =
         "the stream does not begin with hdrb: not an eventlog, or the middle of one, whose next "
         "block is looked for";
 
+/* The program ended its log and has begun it again, by the same socket: some runtimes do not tell whose it is then. */
+static bool is_of_its_process(const struct pipeline *p)
+{
+        return p->marked && p->source && p->process.seen && source_peer(p->source) == p->process.pid && !p->ended.known;
+}
+
 /* The header of the lost run once more, or that of another run. */
 static bool handle_header(struct pipeline *p)
 {
@@ -40,9 +46,9 @@ static bool handle_header(struct pipeline *p)
         if (pipeline_in_run(p) && (p->ended.known || !p->live) &&
             !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
                 return false;
-        if (!life_is_lost(p->life) || !p->same_run || !same_run_continues(p->same_run))
+        if (!life_is_lost(p->life) || !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
                 return pipeline_happens(p, ON_HEADER, no_marker);
-        p->missed_ns = same_run_gap_ns(p->same_run);
+        p->missed_ns = p->same_run ? same_run_gap_ns(p->same_run) : 0;
         return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
 }
 
@@ -51,6 +57,8 @@ static bool end_marked(struct pipeline *p)
 {
         char detail[sizeof(p->detail)];
         const bool in_run = pipeline_in_run(p);
+
+        p->marked = true;
         const enum life_event end = pipeline_judge_end(p, true, NULL, detail, sizeof(detail));
 
         if (in_run && !pipeline_happens(p, end, detail))
