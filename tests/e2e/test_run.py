@@ -667,15 +667,21 @@ def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare):
     assert status == 0 and "mine ended with status 0" in err, err
 
 
-def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
+@pytest.mark.parametrize("removed", (False, True))
+def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare, removed):
+    """Another one cannot reach the agent if its directory was removed meanwhile, as by a logout."""
+    if removed:
+        require_tracing()
     run = start(daemon, "--name", "mine", "--", bare["Serve"])
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     pid = daemon.target("mine").run_info.pid
     daemon.process.kill()
     daemon.process.wait()
     wait_told(run, "the daemon is gone")
+    for path in daemon.directory.glob("run-*") if removed else ():
+        shutil.rmtree(path)
     daemon.start()
-    wait_told(run, "the daemon is back")
+    wait_told(run, "watched again, as mine, from outside" if removed else "the daemon is back")
     wait_for(lambda: pid_of(daemon, "mine") == pid, "the same program")
     assert finish(run)[0] == 0
 

@@ -23,12 +23,30 @@ static void remove_if(const struct adder_task *t, const char *uri, bool with_run
                 (void)daemon_remove(t->link, there.name);
 }
 
+/* The agent's directory was removed, as by a logout: who has connected before goes on, for another the way is gone. */
+static bool replace_agent(const struct adder_task *t, char uri[PROCESS_URI_SIZE])
+{
+        struct daemon_target there;
+        struct error error;
+        char process[PROCESS_URI_SIZE];
+
+        if (t->unreachable == 0 || (daemon_find(t->link, t->uri, &there) && there.has_run) ||
+            !process_uri(t->unreachable, process) || !outside_try(t->unreachable, false, &error))
+                return false;
+        process_uri_outside(process, uri);
+        return true;
+}
+
 /* Chooses between outside and the process alone. Returns the source; the reason for the latter is in `reason`. */
 static const char *choose(const struct adder_task *t, struct adder_answer *answer, char uri[PROCESS_URI_SIZE],
                           char *reason, size_t size)
 {
         struct error error = { "" };
 
+        if (replace_agent(t, uri)) {
+                answer->from_outside = true;
+                return uri;
+        }
         if (t->outside && outside_try(t->outside, true, &error)) {
                 answer->from_outside = true;
                 process_uri_outside(t->uri, uri);

@@ -61,6 +61,7 @@ struct session {
         bool return_due; /* the user is told when the program is watched again */
         bool refusal_reported, hang_reported, termed;
         bool claimed;               /* with `inside`: the agent is there */
+        pid_t owner;                /* ... in this process; 0: it is not known yet */
         bool executed;              /* with `inside`: another program, and that was said */
         bool gone;                  /* the daemon stopped, and does not have the target again yet */
         uint64_t daemon_started_ns; /* of the daemon that has the target */
@@ -201,6 +202,7 @@ static void add_target(struct session *s, uint64_t now)
                             .outside = s->alone        ? s->alone
                                        : r->is_haskell ? s->result.program
                                                        : 0,
+                            .unreachable = s->claimed && access(r->agent, F_OK) < 0 ? s->owner : 0,
                             .wish = wish,
                             .mask = &s->old_mask,
                     },
@@ -278,9 +280,9 @@ static void on_further_answer(struct session *s, const struct adder_answer *answ
         char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
 
         if (answer->outcome == DAEMON_OK) {
-                if (s->return_due && strcmp(answer->name, s->result.target) != 0) {
-                        snprintf(text, sizeof(text), "the daemon is back; the program is watched again, as %s",
-                                 answer->name);
+                if (s->return_due && (answer->from_outside || strcmp(answer->name, s->result.target) != 0)) {
+                        snprintf(text, sizeof(text), "the daemon is back; the program is watched again, as %s%s",
+                                 answer->name, answer->from_outside ? ", from outside" : "");
                         s->return_due = !notify_user(s, text);
                 }
                 set_target(s, answer);
@@ -385,6 +387,8 @@ static void watch_inside(struct session *s, uint64_t now)
                 s->claimed = true;
                 s->gone |= now - s->started_ms > LATE_MS;
         }
+        if (s->claimed && s->owner == 0)
+                s->owner = inside_owner(s->r->agent);
         if (s->claimed && !s->executed && !is_followed(s) && inside_has_executed(s->r->agent, s->program)) {
                 s->executed = true;
                 snprintf(text, sizeof(text),

@@ -75,7 +75,8 @@ struct adder_task {
         const char *former_uri; /* of the target that is ours so far, which this one takes the place of; "": none */
         bool exact;             /* as daemon_add */
         bool reopen; /* a target of this uri that has no run yet is removed before, so that its source is opened now */
-        pid_t outside; /* the process of that uri, to be watched from outside if that can be; 0: not tried */
+        pid_t outside;     /* the process of that uri, to be watched from outside if that can be; 0: not tried */
+        pid_t unreachable; /* its agent's socket is gone: from outside, unless the daemon has it; 0: it is there */
         struct daemon_wish wish;
         const sigset_t *mask; /* for the child */
 };
