@@ -19,6 +19,8 @@
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 
+#define ALL UINT64_MAX /* as until_ns: no end */
+
 struct request {
         const char *target, *series, *db;
         uint64_t since_ns, until_ns, step_ns;
@@ -42,7 +44,8 @@ static const struct option options[] = {
         OPERAND(OPTION_IS_TEXT, "SERIES", const char *, 0, 1, struct request, series, COMPLETE_SERIES, NULL),
         OPTION_DURATION("since", 0, struct request, since_ns, UINT64_C(60000000000), 0,
                         "from this long ago on; default 30d"),
-        OPTION_DURATION("until", 0, struct request, until_ns, 0, 0, "up to this long ago; default: now"),
+        OPTION_DURATION("until", 0, struct request, until_ns, 0, 0,
+                        "up to this long ago; default: all, also what a wrong clock dates later"),
         OPTION_DURATION("step", 0, struct request, step_ns, UINT64_C(60000000000), 0,
                         "least width of a point; default: as it is kept, a minute or an hour"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
@@ -58,7 +61,7 @@ static int check_request(void *filled)
         struct request *r = filled;
         char meant[512];
 
-        if (r->until_ns >= r->since_ns)
+        if (r->until_ns != ALL && r->until_ns >= r->since_ns)
                 return command_usage_error(&command_history, "--until is before --since");
         if (!r->series)
                 return 0;
@@ -271,6 +274,7 @@ static int run_history(void *filled)
 {
         const struct request *r = filled;
         uint64_t now = clock_wall_ns(), from = now > r->since_ns ? now - r->since_ns : 0;
+        uint64_t to = r->until_ns == ALL ? INT64_MAX : now - r->until_ns;
         struct archived_runs runs = { .n = 0 };
         struct database d = { .lock = -1 };
         struct error error;
@@ -279,7 +283,7 @@ static int run_history(void *filled)
                     error_set(&error, "there is no home directory with an archive; give --db FILE");
 
         good = good && database_open_to_read(&d, r->db ? r->db : path, &error) &&
-               select_between(&d, r->target, from, now - r->until_ns, &runs, &error);
+               select_between(&d, r->target, from, to, &runs, &error);
         if (good && !runs.n)
                 good = error_set(&error, "%s has no run of %s in that time", d.path, r->target);
         if (good && r->id)
@@ -313,7 +317,7 @@ const struct command command_history = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .defaults = &(const struct request){ .since_ns = 30 * DAY_S * NS_PER_S },
+        .defaults = &(const struct request){ .since_ns = 30 * DAY_S * NS_PER_S, .until_ns = ALL },
         .check = check_request,
         .run = run_history,
 };
