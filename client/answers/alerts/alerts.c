@@ -31,6 +31,7 @@ struct alerts {
         bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
         bool found[OPTIONS_MAX]; /* those of from.targets that a daemon has */
+        bool quiet;              /* nothing has come: whether anybody listens is worth a look */
         uint64_t began_ms;       /* waiting for daemons, by the monotonic clock */
         bool started;            /* with --follow: the snapshot has been printed */
 };
@@ -200,7 +201,7 @@ static bool is_answered(const struct alerts *a, const struct feed *feed, int *re
 
         for (size_t i = 0; i < daemons && i < OPTIONS_MAX; i++) {
                 const char *endpoint = feed_endpoint(feed, i);
-                if (a->ready[i] || (!late && !absent_at_once(endpoint)))
+                if (a->ready[i] || (!late && !(a->quiet && absent_at_once(endpoint))))
                         continue;
                 *ret_status = EXIT_USAGE;
                 command_error(&command_alerts, "%s", absent_daemon(text, sizeof(text), endpoint));
@@ -216,7 +217,9 @@ static bool handle_feed(struct alerts *a, struct feed *feed, int *ret_status)
         int r = 0;
 
         *ret_status = EXIT_OK;
-        switch (feed_next(feed, 500, &update)) {
+        const enum feed_event event = feed_next(feed, 500, &update);
+        a->quiet = event == FEED_NOTHING;
+        switch (event) {
         case FEED_UPDATE:
                 r = apply_update(a, feed_daemon(feed), update);
                 break;
@@ -272,6 +275,7 @@ static int watch_alerts(struct alerts *a)
         a->known.changed = a->follow ? print_change : NULL;
         a->known.ctx = a;
         a->began_ms = clock_mono_ms();
+        a->quiet = true;
         while (!signals_stop() && is_answered(a, feed, &status) && handle_feed(a, feed, &status))
                 continue;
         feed_close(&feed);
