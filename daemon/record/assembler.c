@@ -328,11 +328,13 @@ void assembler_gap(struct assembler *a)
         a->marker_end = UINT64_MAX;
 }
 
-void assembler_end(struct assembler *a, bool marked)
+void assembler_end(struct assembler *a, bool marked, bool lost)
 {
         static const uint8_t end_marker[2] = { 0xff, 0xff };
 
         end_block(a);
+        if (lost && !marked && a->stream.n == 0 && need_block(a, a->newest_ns))
+                end_block(a);
         if (!marked)
                 return;
         if (a->stream.n == 0)

@@ -117,8 +117,11 @@ void assembler_definitions(struct assembler *a, const struct event_span *s);
 /* Something was left out here; everything before it must have been taken (assembler_detach). */
 void assembler_gap(struct assembler *a);
 
-/* The run is over. `marked`: it had an end marker, and the result gets one too. */
-void assembler_end(struct assembler *a, bool marked);
+/*
+ * The run is over. `marked`: it had an end marker, and the result gets one too. `lost`: what was left out last is not
+ * counted yet, so that there are some bytes, at least a block without events, for a frame that does.
+ */
+void assembler_end(struct assembler *a, bool marked, bool lost);
 
 /* Closes the blocks and hands them over; the caller frees them (blocks_free). */
 struct whole_blocks assembler_detach(struct assembler *a, struct whole_blocks *which);

@@ -97,7 +97,7 @@ void gather_gap(struct gather *g, uint64_t bytes, uint32_t pieces)
 
 void gather_end(struct gather *g, bool marked)
 {
-        assembler_end(&g->assembler, marked);
+        assembler_end(&g->assembler, marked, g->lost_pieces > 0);
 }
 
 size_t gather_waiting(const struct gather *g)

@@ -581,6 +581,7 @@ TEST(test_a_disk_that_hangs)
         assert_int_equal(got.damages, 0);
         assert_true(got.events > 0 && got.events < first.events);
         assert_int_equal(labels, want);
+        assert_int_equal(run.lost_bytes, s.lost_bytes); /* also in its files, though nothing was recorded behind it */
         free(cut.p);
         free(b.p);
 }
