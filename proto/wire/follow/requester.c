@@ -195,6 +195,12 @@ static int events_of(const struct line *line)
         return zmq_getsockopt(line->socket, ZMQ_EVENTS, &events, &size) == 0 ? events : 0;
 }
 
+/* Whether the first of the queue may be sent now, if the connection takes it. */
+static bool may_send(const struct line *line)
+{
+        return line->first != NONE && !line->quiet_ns && (!line->paced || line->n == line->n_queued);
+}
+
 /* Sends what is queued, as long as the connection takes it. Whether anything was sent. */
 static bool send_queue(struct hw_requester *r, struct line *line)
 {
@@ -203,7 +209,7 @@ static bool send_queue(struct hw_requester *r, struct line *line)
         if (line->quiet_ns && clock_mono_ns() < line->quiet_ns)
                 return false;
         line->quiet_ns = 0;
-        while (line->first != NONE && (!line->paced || line->n == line->n_queued)) {
+        while (may_send(line)) {
                 struct slot *s = &r->slots[line->first];
 
                 if (zparts_send_bytes(line->socket, s->packed, s->n_packed) < 0)
@@ -367,8 +373,11 @@ size_t hw_requester_pump(struct hw_requester *r)
         expire_slots(r, clock_mono_ns());
         for (size_t i = 0; i < r->n_lines; i++) /* of a paced line, the one under way may have expired */
                 drained = !(r->lines[i].paced && send_queue(r, &r->lines[i])) && drained;
-        for (size_t i = 0; i < r->n_lines && drained; i++)
-                drained = !(events_of(&r->lines[i]) & ZMQ_POLLIN); /* a handler may have sent on any of them */
+        /* A handler may have sent on any of them, and a connection may have come since its line was looked at. */
+        for (size_t i = 0; i < r->n_lines && drained; i++) {
+                const int events = events_of(&r->lines[i]);
+                drained = !(events & ZMQ_POLLIN) && !((events & ZMQ_POLLOUT) && may_send(&r->lines[i]));
+        }
         wakeup_at(&r->wakeup, drained ? next_ns(r) : WAKEUP_NOW);
         r->pumping = false;
         return r->n;
