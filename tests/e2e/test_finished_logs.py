@@ -3,10 +3,11 @@
 import gzip
 import json
 import re
+import subprocess
 
 import pytest
 
-from harness import LOGS, ROOT, client, piped
+from harness import CLIENT, LOGS, ROOT, client, piped
 
 DATA = ROOT / "tests" / "data" / "finished"
 
@@ -151,6 +152,13 @@ def test_gzip_with_zeros_behind_it(directory):
         path.write_bytes(gzip.compress(log) + tail)
         done = client("check", path)
         assert done.returncode == status, (tail[:4], len(tail), done)
+
+
+def test_a_log_from_standard_input():
+    log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
+    for given in (log, gzip.compress(log)):
+        done = subprocess.run([CLIENT, "post-mortem", "-"], input=given, capture_output=True, check=True)
+        assert done.stdout.startswith(b"stdin, run 1: ended: "), done.stdout
 
 
 def test_a_finished_log_is_called_by_its_program_too():

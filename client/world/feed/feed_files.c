@@ -207,7 +207,7 @@ static const struct feed_ops files_ops = {
 static bool any_file(const char *const *paths, size_t n, struct error *error)
 {
         for (size_t i = n; i-- > 0;)
-                if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
+                if (stretch_is(paths[i]) || !strcmp(paths[i], "-") || access(paths[i], R_OK) == 0)
                         return true;
         /* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before. */
         if (n == 1 && errno == ENOENT && hw_target_name_valid(paths[0]) && !strchr(paths[0], '.'))

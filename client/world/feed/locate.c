@@ -128,11 +128,9 @@ bool locate_is_log(const char *what)
 {
         struct stat st;
 
-        if (strchr(what, '/') || stretch_is(what))
+        if (strchr(what, '/') || stretch_is(what) || text_has_suffix(what, ".eventlog") || !strcmp(what, "-"))
                 return true;
-        if (stat(what, &st) < 0)
-                return text_has_suffix(what, ".eventlog");
-        return !S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_program(what));
+        return stat(what, &st) == 0 && !S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_program(what));
 }
 
 bool locate_seal(const struct locate *l, const char *which, struct error *error)
@@ -164,7 +162,7 @@ char *locate_log(const char *path, struct error *error)
         struct stretch s;
 
         if (!stretch_is(path))
-                return strdup(path);
+                return strdup(strcmp(path, "-") != 0 ? path : "/dev/stdin");
         if (!stretch_parse(path, &s, error))
                 return NULL;
         if (s.directory[0])
