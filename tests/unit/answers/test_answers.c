@@ -1021,9 +1021,6 @@ TEST(threads_that_wait_are_counted_by_a_command)
         m.growing.label = m.band.label = (char *)"STACK";
         ask(&m);
         assert_string_equal(advice(&m), "threads");
-        says(&a, QUESTION_NEXT,
-             "a recursion that is too deep, or ThreadIds (an Async has one) that are kept of threads that "
-             "have ended: heapwatch threads ");
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_MODULE;
         assert_string_equal(advice(&m), "module");
 }
