@@ -247,7 +247,7 @@ bool limit_clock(const struct evidence *e, uint64_t *ret)
 
 static bool ran_out_of_cpu(const struct evidence *e)
 {
-        return e->ending == KILLED && strstr(e->detail, "out of processor time");
+        return e->ending == KILLED && e->t->target->has_out_of_cpu && e->t->target->out_of_cpu;
 }
 
 /* SIGKILL without the kernel's account may have come from its limit all the same, and so may an end that nobody saw. */

@@ -152,6 +152,8 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
                 PUT(out, exit_status, facts->ended.status);
         if (facts->ended.oom_killed)
                 PUT(out, oom_killed, true);
+        if (facts->ended.out_of_cpu)
+                PUT(out, out_of_cpu, true);
         if (facts->joined_late)
                 PUT(out, joined_late, true);
         if (facts->passed_bytes)

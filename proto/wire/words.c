@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/words.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/base/process.h"
+
 const char *series_words(Hw__Series series)
 {
         switch (series) {
@@ -31,4 +36,21 @@ const char *limit_words(Hw__TimeToLimit__Source source)
         default:
                 return "the limit";
         }
+}
+
+const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes)
+{
+        const unsigned shift = max_heap_bytes % (1u << 20) == 0 ? 20 : max_heap_bytes % (1u << 10) == 0 ? 10 : 0;
+        const char *unit = shift == 20 ? "m" : shift == 10 ? "k" : ""; /* as the runtime's options are written */
+        const bool exhausted = !out_of_cpu && status == EXIT_HEAP_EXHAUSTED;
+
+        if (exhausted && max_heap_bytes)
+                (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at -M%" PRIu64 "%s", max_heap_bytes >> shift,
+                               unit);
+        else
+                (void)snprintf(out, END_REASON_SIZE, "%s",
+                               out_of_cpu  ? ", out of processor time (ulimit -t)"
+                               : exhausted ? ", heap exhausted"
+                                           : "");
+        return out;
 }

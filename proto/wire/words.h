@@ -9,3 +9,10 @@ const char *series_words(Hw__Series series);
 
 /* "the limit of its control group"; "the limit" when its source is not known. */
 const char *limit_words(Hw__TimeToLimit__Source source);
+
+/*
+ * Why a program ended so: ", heap exhausted at -M96m", ", out of processor time (ulimit -t)"; "" where neither its
+ * status nor a limit tells. status: 0 for a signal; max_heap_bytes: 0 where no limit is known. Returns `out`.
+ */
+#define END_REASON_SIZE 48u
+const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes);

@@ -149,7 +149,7 @@ def test_status_of_a_killed_program(daemon, programs, limit, number, reason):
     program = [programs["stress"], "1000000000"] if reason else [programs["crash"], "1"]
     status, _, err = finish(start(daemon, "--name", "mine", "--", "sh", "-c", f'{limit}; exec "$@"', "sh", *program))
     assert status == 128 + number and f"ended by signal {number}" in err
-    assert ("out of processor time" in err) == reason == ("out of processor time" in wait_for(lambda: (t := daemon.target("mine")) and t.kept and t, "its end").detail), err
+    assert ("out of processor time" in err) == reason == wait_for(lambda: (t := daemon.target("mine")) and t.kept and t, "its end").out_of_cpu, err
 
 
 def test_a_hanging_program_is_told_and_ended(daemon, programs):

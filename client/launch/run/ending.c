@@ -18,6 +18,7 @@
 #include "proto/base/phrase.h"
 #include "proto/base/process.h"
 #include "proto/base/run_life.h"
+#include "proto/wire/words.h"
 
 #define SENTENCE 1024
 #define NOW_NS   1000000000 /* a census that is not older is one of the end */
@@ -43,19 +44,17 @@ static void format_status(const struct session_result *result, char *out, size_t
 }
 
 /* Why, where its runtime or the kernel says so: ", heap exhausted at -M96m". */
-static void add_reason(FILE *out, const Hw__Target *t)
+static void add_reason(FILE *out, const struct world_target *t)
 {
-        const bool told =
-                t->detail && (!strncmp(t->detail, "ended with status", 17) || !strncmp(t->detail, "killed by", 9));
-        const char *why = told ? strchr(t->detail, ',') : NULL;
-        char safe[512];
+        const Hw__Target *state = t->target;
+        const Hw__Run *run = state->run_info;
+        char reason[END_REASON_SIZE];
 
-        if (t->has_oom_killed && t->oom_killed)
-                why = ", the kernel killed a process of its control group for memory";
-        if (why) {
-                hw_terminal_text(safe, sizeof(safe), why);
-                fputs(safe, out);
-        }
+        fputs(state->has_oom_killed && state->oom_killed
+                      ? ", the kernel killed a process of its control group for memory"
+                      : end_reason(reason, state->exit_status, state->has_out_of_cpu && state->out_of_cpu,
+                                   run && run->has_max_heap_bytes ? run->max_heap_bytes : 0),
+              out);
 }
 
 static const char *text_of(const Hw__Note *note)
@@ -207,7 +206,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                                       : "; unwatched: the daemon did not take it",
                       out);
         else if (came && await_end(r, result, world)) {
-                add_reason(out, world_find(*world, r->target)->target);
+                add_reason(out, world_find(*world, r->target));
                 add_facts(out, world_find(*world, r->target));
         } else if (came)
                 fputs("; what was seen of it is not known: it was detached, or the daemon does not answer", out);

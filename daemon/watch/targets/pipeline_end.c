@@ -28,31 +28,13 @@
 #include "daemon/watch/targets/rebuild.h"
 #include "heapwatch/text.h"
 #include "proto/base/process.h"
+#include "proto/wire/words.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
 #define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
 #define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
 
-#define OUT_OF_CPU  ", out of processor time (ulimit -t)"
 #define UNKNOWN_END "; how it ended is not known: only its parent is told"
-
-/* "at -M400m", as the runtime's options are written; "" when the limit is not known. */
-static const char *limit_text(const struct pipeline *p, char *text, size_t size)
-{
-        const uint64_t bytes = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
-        const uint64_t mega = UINT64_C(1) << 20, kilo = UINT64_C(1) << 10;
-
-        text[0] = '\0';
-        if (bytes == UNKNOWN_U64 || bytes == 0)
-                return text;
-        if (bytes % mega == 0)
-                snprintf(text, size, " at -M%" PRIu64 "m", bytes / mega);
-        else if (bytes % kilo == 0)
-                snprintf(text, size, " at -M%" PRIu64 "k", bytes / kilo);
-        else
-                snprintf(text, size, " at -M%" PRIu64, bytes);
-        return text;
-}
 
 /* Of a shell, say, that started the program. A log that ends before its first flush does not tell its process. */
 static bool is_exit_of_another(const struct pipeline *p, const struct run_exit *how)
@@ -67,8 +49,10 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
 {
         const struct run_exit *how = &p->ended;
         const char *name = signal_name((int)how->signal);
-        char limit[48];
+        const uint64_t limit = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
+        char reason[END_REASON_SIZE];
 
+        (void)end_reason(reason, how->signal ? 0 : how->status, how->out_of_cpu, limit == UNKNOWN_U64 ? 0 : limit);
         if (is_exit_of_another(p, how)) {
                 const int n = snprintf(detail, size, "the command that started it ");
                 detail += n;
@@ -78,14 +62,9 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
                 snprintf(detail, size, "%s%s by signal %" PRIu32 "%s%s%s%s", is_exit_of_another(p, how) ? "was " : "",
                          life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
                          name ? " (SIG" : "", name ? name : "", name ? ")" : "",
-                         how->oom_killed                             ? ", out of memory"
-                         : how->out_of_cpu || how->signal == SIGXCPU ? OUT_OF_CPU
-                                                                     : "");
-        else if (how->status == EXIT_HEAP_EXHAUSTED)
-                snprintf(detail, size, "ended with status %" PRIu32 ", heap exhausted%s%s%s", how->status,
-                         limit_text(p, limit, sizeof(limit)), why ? "; " : "", why ? why : "");
+                         how->oom_killed ? ", out of memory" : reason);
         else
-                snprintf(detail, size, "ended with status %" PRIu32 "%s%s", how->status, why ? "; " : "",
+                snprintf(detail, size, "ended with status %" PRIu32 "%s%s%s", how->status, reason, why ? "; " : "",
                          why ? why : "");
 }
 
@@ -190,7 +169,11 @@ static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
         recall_resident(p, end);
         p->why = end->why;
         p->ended = (struct run_exit){
-                .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
+                .known = end->exit_known,
+                .signal = end->signal,
+                .status = end->status,
+                .oom_killed = end->oom_killed,
+                .out_of_cpu = end->out_of_cpu,
         };
         snprintf(detail, size, "%s", end->detail);
         return end->state == RUN_END_FAILED    ? ON_END_FAILED
@@ -288,6 +271,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         if (p->ended.executed || !tells_of_program(p, how))
                 return; /* of one that was executed in its place it does not either */
         p->ended = *how;
+        p->ended.out_of_cpu |= how->signal == SIGXCPU;
         if (p->runs == 0 && !p->open)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
         if (!life_is_over(p->life))

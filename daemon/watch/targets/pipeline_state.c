@@ -163,6 +163,7 @@ static void record_end(struct pipeline *p)
                 .signal = p->ended.signal,
                 .status = p->ended.status,
                 .oom_killed = p->ended.oom_killed,
+                .out_of_cpu = p->ended.out_of_cpu,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
                 .ended_wall_ns = p->state_since_wall_ns,
                 .started_wall_ns = run->clock_step_ns ? run_anchor_wall_ns(run) : 0,

@@ -18,6 +18,7 @@
 #define STEP_MOST_NS UINT64_C(86400000000000)
 
 #define OUT_OF_MEMORY "out-of-memory"
+#define OUT_OF_CPU    "out-of-processor-time"
 #define WHY           "why"
 #define WHY_NOT       "why-not"
 
@@ -69,6 +70,8 @@ size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
                 add_number(&t, end->signal ? "signal" : "status", end->signal ? end->signal : end->status);
         if (end->oom_killed)
                 text_put(&t, OUT_OF_MEMORY "\n");
+        if (end->out_of_cpu)
+                text_put(&t, OUT_OF_CPU "\n");
         if (end->step_ns)
                 add_number(&t, "step", end->step_ns);
         if (end->resident_bytes) {
@@ -139,6 +142,8 @@ static bool read_words(const char *key, const char *words, struct run_end *ret)
                 return (ret->state = state_of(words)) != RUN_END_UNKNOWN;
         if (!strcmp(key, OUT_OF_MEMORY))
                 ret->oom_killed = true;
+        if (!strcmp(key, OUT_OF_CPU))
+                ret->out_of_cpu = true;
         if (!strcmp(key, WHY) || !strcmp(key, WHY_NOT))
                 run_why_set(&ret->why, key[strlen(WHY)] ? RUN_WHY_NOT_FOUND : RUN_WHY_FOUND, ret->why.wall_ns, words);
         if (!strcmp(key, "detail"))

@@ -55,6 +55,7 @@ struct run_end {
         bool exit_known;           /* by the program's parent: */
         uint32_t signal, status;   /* signal 0: it ended with the status */
         bool oom_killed;           /* the kernel killed a process of its control group for memory */
+        bool out_of_cpu;           /* the kernel ended it at its limit of processor time */
         uint64_t step_ns;          /* in which its growth was judged; 0: not known */
         uint64_t resident_bytes;   /* the last of its process; 0: not known */
         uint64_t resident_wall_ns; /* when that was, Unix time */

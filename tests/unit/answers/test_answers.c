@@ -776,8 +776,9 @@ TEST(how_it_ended_comes_first)
         a = ask(&m);
         assert_int_equal(a.tone, ANSWER_BAD);
         assert_string_equal(advice(&m), "killed");
-        m.state.detail = (char *)"killed by signal 9 (SIGKILL), out of processor time (ulimit -t)";
+        m.state.has_out_of_cpu = m.state.out_of_cpu = 1;
         assert_string_equal(advice(&m), "out-of-cpu");
+        m.state.out_of_cpu = 0;
         m.state.exit_signal = 6;
         m.state.detail = (char *)"killed by signal 6 (SIGABRT)";
         m.run.pid = 4711;

@@ -18,6 +18,7 @@ TEST(test_what_is_printed_is_read_back)
                   .exit_known = true,
                   .signal = 9,
                   .oom_killed = true,
+                  .out_of_cpu = true,
                   .step_ns = UINT64_C(60000000000),
                   .detail = "out of\nmemory" },
                 { .state = RUN_END_CRASHED, .exit_known = true, .status = UINT32_MAX },
