@@ -150,6 +150,8 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
                 PUT(out, exit_signal, facts->ended.signal);
         else if (facts->ended.known)
                 PUT(out, exit_status, facts->ended.status);
+        if (facts->stopped_by_signal)
+                PUT(out, stopped_by_signal, true);
         if (facts->ended.oom_killed)
                 PUT(out, oom_killed, true);
         if (facts->ended.out_of_cpu)

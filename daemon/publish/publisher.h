@@ -48,6 +48,7 @@ struct target_facts {
         const char *labels;              /* proto/base/labels.h; NULL: none */
         const char *process_only_reason; /* NULL: none given */
         uint32_t runs;
+        bool stopped_by_signal; /* SIGCONT resumes it */
         uint64_t state_since_wall_ns;
         bool local;
         bool show_arguments;

@@ -28,6 +28,7 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .labels = p->labels,
                 .process_only_reason = p->process_only_reason[0] ? p->process_only_reason : NULL,
                 .runs = p->runs,
+                .stopped_by_signal = p->life == LIFE_STOPPED && model_heap(p->model)->process.stop == PROCESS_STOPPED,
                 .state_since_wall_ns = p->state_since_wall_ns,
                 .local = p->process.seen,
                 .show_arguments = p->show_arguments,
