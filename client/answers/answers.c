@@ -266,19 +266,16 @@ bool answers_grow(const struct answers *a)
         return a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || (a->has_onset && !a->ended_rising));
 }
 
-char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)
+char *answers_growth(char *out, size_t size, const struct answers *a, const char *onset)
 {
         const bool grows = answers_grow(a) || a->ended_rising;
         char number[HW_NUMBER_MAX];
-        int n = snprintf(out, size, "%s", a->word);
+        int n = 0;
 
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
-        if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
-                MORE(", was %s", a->verdict == HW__VERDICT__VERDICT_LEAK ? "a leak" : "growing");
-        else if (a->ended_rising && strcmp(a->word, "rising") != 0)
-                MORE(", was rising");
+        MORE("%s", "");
         if (grows)
-                MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
+                MORE("%s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
                 MORE(" since %s%s", a->onset_is_latest ? "before " : "", onset);
         if (a->has_onset && a->note[0])
@@ -290,5 +287,20 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
         else if (a->has_limit)
                 MORE(", limit in %s", hw_duration_text(number, sizeof(number), (double)a->limit_ns));
 #undef MORE
+        return out;
+}
+
+char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)
+{
+        const char *was = "";
+
+        if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
+                was = a->verdict == HW__VERDICT__VERDICT_LEAK ? ", was a leak" : ", was growing";
+        else if (a->ended_rising && strcmp(a->word, "rising") != 0)
+                was = ", was rising";
+        const int n =
+                snprintf(out, size, "%s%s%s", a->word, was, answers_grow(a) || a->ended_rising ? ": " : "");
+        if ((size_t)n < size)
+                (void)answers_growth(out + n, size - (size_t)n, a, onset);
         return out;
 }

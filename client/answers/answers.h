@@ -120,6 +120,9 @@ static inline bool answers_rises(const struct answers *a)
  */
 char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset);
 
+/* What follows its colon: "+912 KiB/s since 5m 00s (cache on), ..."; for a column beside the word. Returns `out`. */
+char *answers_growth(char *out, size_t size, const struct answers *a, const char *onset);
+
 /*
  * account.c: a post-mortem: how a run ended, its memory then, the answers, and the facts behind them, most important
  * first. As rows, so that terminal, console and page say the same. Moments are numbers, as in answers.h; texts may

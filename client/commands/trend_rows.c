@@ -450,11 +450,9 @@ static void print_line(FILE *to, const struct line *l, int name_columns, int wor
 {
         const struct answers *a = &l->answers;
         char text[3 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT], safe[2048];
-        const char *rest = text;
 
         if (answers_grow(a)) {
-                (void)answers_headline(text, sizeof(text), a, answer_moment(moment, l->t, a->onset_ns));
-                rest = strstr(text, ": ") ? strstr(text, ": ") + 2 : text;
+                (void)answers_growth(text, sizeof(text), a, answer_moment(moment, l->t, a->onset_ns));
         } else {
                 const struct target_answer *wrong = &a->answer[QUESTION_WRONG];
 
@@ -463,7 +461,7 @@ static void print_line(FILE *to, const struct line *l, int name_columns, int wor
         }
         (void)safe_text(safe, sizeof(safe), l->t->name);
         fprintf(to, "%s%*s  %-*s  ", safe, name_columns - text_columns(safe), "", word_columns, a->word);
-        fprintf(to, "%s\n", safe_text(safe, sizeof(safe), rest));
+        fprintf(to, "%s\n", safe_text(safe, sizeof(safe), text));
 }
 
 void trend_list(FILE *to, const struct world_target *const *all, size_t n, bool live)
