@@ -72,6 +72,7 @@ struct session {
         char name[DAEMON_NAME_MAX];     /* under which the target is added; "": the program is not known yet */
         char process[PROCESS_URI_SIZE]; /* its source, if only its process is watched; "": not, or it ended too soon */
         pid_t alone;                    /* below a wrapper: the process of that source */
+        enum obstacle alone_obstacle;
         char alone_reason[PROCESS_REASON_SIZE];
         pid_t reported; /* the process of which was said how it is watched */
         struct session_result result;
@@ -236,8 +237,9 @@ static void report_way(struct session *s, const struct adder_answer *answer)
         if ((!s->alone && !s->r->is_haskell) || s->reported == pid)
                 return;
         s->reported = pid;
-        const char *remedy = strstr(reason, OBSTACLE_REMEDY);
-        const int length = remedy ? (int)(remedy - reason) : (int)strlen(reason);
+        const char *remedy = obstacle_remedy(s->alone ? s->alone_obstacle : s->r->inside.obstacle);
+        const size_t remedy_n = remedy[0] ? strlen(OBSTACLE_REMEDY) + strlen(remedy) : 0;
+        const int length = (int)(strlen(reason) - remedy_n);
         if (answer->outcome == DAEMON_OK && answer->from_outside)
                 (void)snprintf(text, sizeof(text), "%s is watched from outside, its pauses are not known: %.*s", name,
                                length, reason);
@@ -245,8 +247,8 @@ static void report_way(struct session *s, const struct adder_answer *answer)
                 (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %.*s%s%s", name,
                                length, reason, answer->not_outside[0] ? "; from outside: " : "", answer->not_outside);
         (void)notify_user(s, text);
-        if (remedy)
-                (void)notify_user(s, remedy + strlen("; "));
+        if (remedy_n)
+                (void)notify_user(s, reason + length + strlen("; "));
 }
 
 /* The daemon's first answer to a late target. */
@@ -442,6 +444,7 @@ static void watch_alone(struct session *s, uint64_t now)
                 return; /* what a tool will start is waited for */
         s->alone = b->pid;
         s->result.alone = true;
+        s->alone_obstacle = b->obstacle;
         obstacle_sentence(b->obstacle, NULL, s->alone_reason, sizeof(s->alone_reason));
         if (s->r->unnamed)
                 daemon_name_of_process(b->pid, s->name);
