@@ -80,17 +80,33 @@ bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
 
 double band_contents_share(const struct world_band *band)
 {
-        return band->contents && band->bytes > 0 ? (double)band->contents->bytes / (double)band->bytes : 0;
+        const Hw__BandContents *of = band->contents;
+        const uint64_t whole = of && of->has_of_bytes ? of->of_bytes : band->bytes;
+
+        return of && whole > 0 ? (double)of->bytes / (double)whole : 0;
+}
+
+/* "70.3 %"; "most" where an earlier census told it; "": all of it, or none is known. */
+static char *contents_share_text(char number[HW_NUMBER_MAX], const struct world_band *band)
+{
+        const double share = band ? band_contents_share(band) : 0;
+
+        if (share >= ALL_OF_IT || share == 0)
+                number[0] = '\0';
+        else if (band->contents->has_of_bytes)
+                (void)snprintf(number, HW_NUMBER_MAX, "%s", share >= SAID_LEAST ? "most" : "some");
+        else
+                (void)hw_share_text(number, HW_NUMBER_MAX, share);
+        return number;
 }
 
 char *band_contents_text(char *out, size_t size, const struct world_band *band)
 {
-        const double share = band_contents_share(band);
         char number[HW_NUMBER_MAX];
 
-        if (share >= ALL_OF_IT || share == 0)
-                return text_join(out, size, share > 0 ? band->contents->name : "", NULL);
-        return text_join(out, size, hw_share_text(number, sizeof(number), share), " ", band->contents->name, NULL);
+        (void)contents_share_text(number, band);
+        return text_join(out, size, number, number[0] ? " " : "",
+                         band_contents_share(band) > 0 ? band->contents->name : "", NULL);
 }
 
 static bool is_said_by_contents(const struct world_band *b)
@@ -117,15 +133,13 @@ char *band_said(char *out, size_t size, const struct world_target *t, uint32_t i
 char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label)
 {
         const struct world_band *b = world_band_of(t, id);
-        const double share = b ? band_contents_share(b) : 0;
-        char number[HW_NUMBER_MAX] = "", contents[CONTENTS_TEXT] = "";
+        char number[HW_NUMBER_MAX], contents[CONTENTS_TEXT] = "";
 
-        if (share < ALL_OF_IT && share > 0)
-                (void)hw_share_text(number, sizeof(number), share);
+        (void)contents_share_text(number, b);
         if (is_said_by_contents(b))
                 return text_join(out, size, " (", number, number[0] ? " of " : "", package_label(label).rest, ")",
                                  NULL);
-        if (share > 0)
+        if (b)
                 (void)band_contents_text(contents, sizeof(contents), b);
         const char *rest = is_list(label) ? package_label(label).rest : "";
         const bool any = rest[0] || contents[0];

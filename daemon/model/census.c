@@ -120,6 +120,33 @@ static bool is_comparable(const struct model *m, const struct census *census)
                !run_has_rts_option(&m->run, "-xn") && !run_has_rts_option(&m->run, "--nonmoving-gc");
 }
 
+static const struct census_row *find_row(const struct census *census, uint32_t band)
+{
+        for (uint32_t i = 0; i < census->n_rows; i++)
+                if (census->rows[i].band == band)
+                        return &census->rows[i];
+        return NULL;
+}
+
+/* The runtime's own censuses do not tell contents: what the last one that did told stands until its band doubles. */
+static void keep_contents(struct census_state *c)
+{
+        struct census_contents_rows *buffer = &c->contents[c->writing];
+
+        if (c->open.outside || c->open.n_contents > 0)
+                return;
+        for (uint32_t i = 0; i < c->done.n_contents; i++) {
+                struct census_contents kept = c->done.contents[i];
+                const struct census_row *then = find_row(&c->done, kept.band), *now = find_row(&c->open, kept.band);
+
+                if (!kept.of_bytes && then)
+                        kept.of_bytes = then->bytes;
+                if (now && now->bytes / 2 <= kept.of_bytes &&
+                    ARRAY_RESERVE(buffer->rows, buffer->room, c->open.n_contents + 1))
+                        buffer->rows[c->open.n_contents++] = kept;
+        }
+}
+
 static void finish_census(struct model *m, bool unfinished)
 {
         struct census_state *c = &m->census;
@@ -129,6 +156,7 @@ static void finish_census(struct model *m, bool unfinished)
         c->is_open = false;
         c->open.rows = c->buffers[c->writing].rows;
         c->open.groups = c->groups[c->writing].rows;
+        keep_contents(c);
         c->open.contents = c->contents[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {

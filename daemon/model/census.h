@@ -14,8 +14,9 @@ struct census_row {
 /* What most of a row is by the types of what its closures hold, read from outside. */
 struct census_contents {
         uint32_t band;
-        uint64_t bytes; /* at most the row's */
-        char name[160]; /* cut where it is longer; may contain anything */
+        uint64_t bytes;    /* at most the row's */
+        uint64_t of_bytes; /* those of the row of the earlier census that told it; 0: this one did */
+        char name[160];    /* cut where it is longer; may contain anything */
 };
 
 struct census {

@@ -43,6 +43,8 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
                 for (size_t i = 0; i < out->n_contents; i++) {
                         PUT(out->contents[i], band, census->contents[i].band);
                         PUT(out->contents[i], bytes, census->contents[i].bytes);
+                        if (census->contents[i].of_bytes)
+                                PUT(out->contents[i], of_bytes, census->contents[i].of_bytes);
                         out->contents[i]->name = encoder_text(e, census->contents[i].name);
                 }
         }

@@ -140,7 +140,8 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
                 const Hw__BandContents *of = c->contents[i];
                 struct world_band *b = of->has_band ? world_band_of(t, of->band) : NULL;
 
-                if (b && !b->contents && of->name && of->name[0] && of->bytes <= b->bytes)
+                if (b && !b->contents && of->name && of->name[0] &&
+                    of->bytes <= (of->has_of_bytes ? of->of_bytes : b->bytes))
                         b->contents = of;
         }
         for (uint32_t i = 0; i < t->n_bands; i++) {

@@ -311,6 +311,9 @@ TEST(the_headline_of_a_run_that_is_over)
                 contents.bytes = m.world_band.bytes / part;
                 ask(&m);
         }
+        contents.has_of_bytes = 1; /* told by an earlier census */
+        contents.of_bytes = 2 * contents.bytes;
+        ask(&m);
         m.world_band.contents = NULL;
         m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
         m.state.state = HW__TARGET__STATE__STATE_ENDED; /* no limit lies ahead */

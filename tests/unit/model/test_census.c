@@ -353,6 +353,16 @@ TEST_WITH(test_contents_of_bands, open_feed, close_feed)
         assert_true(c->contents[1].band == c->rows[0].band && c->contents[1].bytes == 499);
         assert_int_equal(strlen(c->contents[1].name), sizeof(c->contents[1].name) - 1);
         assert_int_equal(notes_total(model_notes(f.m)), notes);
+        for (unsigned i = 0; i < 2; i++) { /* of censuses that tell none: until the band has doubled */
+                begin(SECOND + SECOND / 2);
+                row("b", 82);
+                row("a", 700);
+                end(SECOND + SECOND / 2);
+                c = model_census(f.m);
+                assert_int_equal(c->n_contents, 1);
+                assert_true(c->contents[0].band == c->rows[1].band && c->contents[0].bytes == 499);
+                assert_int_equal(c->contents[0].of_bytes, 500);
+        }
         begin(2 * SECOND);
         row("a", 500);
         for (unsigned i = 0; i < 100; i++)

@@ -18,6 +18,7 @@ export interface HeapRead extends Inspection {
 export interface Holds {
     name: string;
     share: number; // of its bytes
+    older?: boolean; // as an earlier census told
 }
 
 // A type, below what alone holds it; the whole is the first.

@@ -52,7 +52,7 @@ export interface Census {
     number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; unfinished?: boolean;
     closures?: U64[]; contents?: BandContents[];
 }
-export interface BandContents { band?: number; bytes?: U64; name?: string; }
+export interface BandContents { band?: number; bytes?: U64; name?: string; ofBytes?: U64; }
 export interface Bands { bands?: BandDef[]; }
 export interface BandDef {
     id?: number; label?: string; stack?: CostCentre[]; infoTable?: InfoTable; firstSeenNs?: U64; key?: U64;

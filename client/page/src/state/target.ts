@@ -164,8 +164,8 @@ export class Target {
             b.closures = counts?.[i];
         });
         for (const x of c.contents ?? []) {
-            const b = this.bands.get(x.band ?? 0), of = Number(x.bytes ?? 0);
-            if (b && x.name && of <= b.bytes) b.holds ??= { name: x.name, share: of / b.bytes };
+            const b = this.bands.get(x.band ?? 0), of = Number(x.bytes ?? 0), whole = Number(x.ofBytes ?? b?.bytes ?? 0);
+            if (b && x.name && of <= whole) b.holds ??= { name: x.name, share: of / whole, older: x.ofBytes !== undefined };
         }
     }
 
