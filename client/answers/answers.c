@@ -298,8 +298,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
                 was = a->verdict == HW__VERDICT__VERDICT_LEAK ? ", was a leak" : ", was growing";
         else if (a->ended_rising && strcmp(a->word, "rising") != 0)
                 was = ", was rising";
-        const int n =
-                snprintf(out, size, "%s%s%s", a->word, was, answers_grow(a) || a->ended_rising ? ": " : "");
+        const int n = snprintf(out, size, "%s%s%s", a->word, was, answers_grow(a) || a->ended_rising ? ": " : "");
         if ((size_t)n < size)
                 (void)answers_growth(out + n, size - (size_t)n, a, onset);
         return out;

@@ -452,6 +452,12 @@ static uint64_t recorded_of(const struct evidence *e)
         return r && r->bytes ? sub_sat(r->bytes, r->lost_bytes) : 0;
 }
 
+static bool append_thread_slope(struct phrase *s, const Hw__GrowingBand *b)
+{
+        return phrase_append_count_rate(s, b->thread_slope, b->has_thread_slope_low ? b->thread_slope_low : NAN,
+                                        b->has_thread_slope_high ? b->thread_slope_high : NAN);
+}
+
 /* ------------------------------------------------------------------- slots */
 
 static bool put_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
@@ -462,7 +468,7 @@ static bool put_slot(struct phrase *s, const char *slot, size_t slot_n, const vo
                 uint64_t n;
                 const char *name;
                 const struct world_band *band;
-                char number[COUNT_RATE_MAX], text[512];
+                char text[512];
         } v;
 
 #define SLOT PHRASE_SLOT

@@ -52,13 +52,6 @@ static bool same_duration(double low_s, double high_s)
                        hw_duration_text(high, sizeof(high), high_s * 1e9));
 }
 
-static bool append_count_rate(struct phrase *s, double rate)
-{
-        char text[COUNT_RATE_MAX];
-
-        return phrase_printf(s, "%s", count_rate_text(text, rate));
-}
-
 /* -------------------------------------------------------------- verdict */
 
 /* A window of now shows the growth. */
@@ -98,19 +91,6 @@ static bool bands_carry(const struct growth *g)
         return !g->live.trend.has_slope || sum >= CARRIED_LEAST * g->live.trend.slope;
 }
 
-/* "+3.0/s (+2.8/s to +3.2/s), " */
-static void append_thread_rate(struct phrase *s, const struct growing_band *b)
-{
-        char rate[COUNT_RATE_MAX], low[COUNT_RATE_MAX], high[COUNT_RATE_MAX];
-
-        if (!b->threads || !isfinite(b->thread_slope))
-                return;
-        (void)phrase_printf(s, "%s", count_rate_text(rate, b->thread_slope));
-        if (strcmp(count_rate_text(low, b->thread_slope_low), count_rate_text(high, b->thread_slope_high)) != 0)
-                (void)phrase_printf(s, " (%s to %s)", low, high);
-        (void)phrase_printf(s, ", ");
-}
-
 static bool append_bands(struct phrase *s, const struct subject_of_growth *o)
 {
         for (uint32_t i = 0; i < o->g->n_bands && i < 3; i++) {
@@ -121,7 +101,10 @@ static bool append_bands(struct phrase *s, const struct subject_of_growth *o)
                 if (b->threads)
                         (void)phrase_printf(s, "%s ", hw_count_text(number, sizeof(number), b->threads));
                 (void)phrase_printf(s, "%.127s (", label_of_growing(label, o->bands, o->g, i));
-                append_thread_rate(s, b);
+                if (b->threads && isfinite(b->thread_slope)) {
+                        (void)phrase_append_count_rate(s, b->thread_slope, b->thread_slope_low, b->thread_slope_high);
+                        (void)phrase_printf(s, ", ");
+                }
                 (void)phrase_append_rate(s, b->slope);
                 (void)phrase_printf(s, ")");
         }

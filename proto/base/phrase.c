@@ -109,6 +109,15 @@ bool phrase_append_rate_within(struct phrase *s, double rate, double low, double
         return phrase_printf(s, "%s", rate_within_text(text, s->rate, rate, low, high));
 }
 
+bool phrase_append_count_rate(struct phrase *s, double rate, double low, double high)
+{
+        char text[COUNT_RATE_MAX], least[COUNT_RATE_MAX] = "", most[COUNT_RATE_MAX] = "";
+
+        if (!isnan(low) && !isnan(high) && strcmp(count_rate_text(least, low), count_rate_text(most, high)) != 0)
+                return phrase_printf(s, "%s (%s to %s)", count_rate_text(text, rate), least, most);
+        return phrase_printf(s, "%s", count_rate_text(text, rate));
+}
+
 /* What is between braces: alternatives by time, or a slot. */
 static bool put_braces(struct phrase *s, const char *text, size_t n)
 {

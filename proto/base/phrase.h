@@ -69,6 +69,9 @@ bool phrase_append_list(struct phrase *s, const char *separator, const char *con
 bool phrase_append_rate(struct phrase *s, double rate);
 bool phrase_append_rate_within(struct phrase *s, double rate, double low, double high);
 
+/* "+112/s (+109/s to +114/s)", of things that are counted; low or high NaN, or all the same: without the interval. */
+bool phrase_append_count_rate(struct phrase *s, double rate, double low, double high);
+
 /*
  * The rows of a file of tables and slots, as functions; what a sentence is about has a name in them. SLOTS is the same
  * for slots, which stand between it and END. The file's own macros (TABLE, SAY, ...) are these.

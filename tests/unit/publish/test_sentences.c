@@ -123,7 +123,12 @@ static struct growth nothing(enum growth_where where)
 /* A number of a census long ago is not beside one of now without its age. */
 TEST(threads_of_an_old_census)
 {
-        struct thread_rise r = { .threads = 6000, .rate = 112, .band_threads = 1900, .band_time_ns = 20 * SECOND };
+        struct thread_rise r = { .threads = 6000,
+                                 .rate = 112,
+                                 .rate_low = 109,
+                                 .rate_high = 114.2,
+                                 .band_threads = 1900,
+                                 .band_time_ns = 20 * SECOND };
         struct feed f;
 
         feed_open(&f);
@@ -132,6 +137,7 @@ TEST(threads_of_an_old_census)
         ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, 20 * SECOND, "8", U(1));
         r.as_of_ns = 50 * SECOND;
         says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)));
+        r.rate_low = r.rate_high = r.rate;
         r.band = 1;
         says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)));
         feed_close(&f);
