@@ -124,8 +124,8 @@ const struct rule_text builtin_rules[] = {
           .keep_firing_for = "5m",
           LABELS({ "severity", "warning" },
                  { "part_of", "leak" }),
-          ANNOTATIONS({ "summary", "{{target}} [[makes threads that do not end: {{threads}}|"
-                                   "made threads that did not end]]" }) },
+          ANNOTATIONS({ "summary", "{{target}} [[creates threads that do not end: {{threads}}|"
+                                   "created threads that did not end]]" }) },
         { .group = "program", .name = "crashed",
           .expr = "crashed",
           .until = "failed or not crashed and increase(crashes, 15m) < 1",
