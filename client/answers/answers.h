@@ -114,6 +114,12 @@ static inline bool answers_rises(const struct answers *a)
         return a->verdict < HW__VERDICT__VERDICT_GROWING;
 }
 
+/* What began at the onset, for a mark in a chart. Static. */
+static inline const char *answers_onset_words(const struct answers *a)
+{
+        return answers_rises(a) ? "rise began" : "growth began";
+}
+
 /*
  * The shortest form, what matters most first, so that a narrow place cuts what matters least: "leak: +912 KiB/s since
  * 5m 00s (cache on), main:Main.CartItem, limit in 42m". `onset` is the onset in the clock of the face. Returns `out`.

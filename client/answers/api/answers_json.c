@@ -35,8 +35,10 @@ static void put_summary(struct json_out *j, const struct answers *a)
         json_member_short(j, "rank", a->rank);
         if (a->has_slope)
                 json_member_short(j, "slope", a->slope);
-        if (a->has_onset)
+        if (a->has_onset) {
                 json_member_u64_string(j, "onsetNs", a->onset_ns);
+                put_text(j, "onset", answers_onset_words(a));
+        }
         if (a->has_limit)
                 json_member_u64_string(j, "limitInNs", a->limit_ns);
         if (a->has_live_age)

@@ -19,7 +19,7 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
                 chart_mark(chart, mark_ns, "mark", true);
         const struct answers *a = scene_brief(&c->scene, t);
         if (a->has_onset)
-                chart_mark(chart, a->onset_ns, answers_rises(a) ? "rise began" : "growth began", true);
+                chart_mark(chart, a->onset_ns, answers_onset_words(a), true);
         for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {
                 const struct world_note *note = world_note(t, n);
 

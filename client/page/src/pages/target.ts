@@ -59,7 +59,7 @@ export function target(app: App): Page {
 
     function draw(t: Target): void {
         const range = app.range(t), start = app.clockStart(t), onset = seconds(t.answers?.onsetNs);
-        const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: t.answers?.word === "rising" ? "rise began" : "growth began" }];
+        const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: t.answers!.onset! }];
         const markers = [...began, ...deployMarkers(t, range), ...majorMarkers(t, range), ...noteMarkers(app, t, range)];
         const foreign = isForeign(t);
         setAttr(root, "data-foreign", foreign ? "" : null);
