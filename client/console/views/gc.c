@@ -164,6 +164,16 @@ static size_t shown_figures(const struct console *c)
 
 /* -------------------------------------------------------------------- view */
 
+/* What stands in place of the chart; NULL: it has pauses. */
+static const char *why_no_pauses(const struct scene *s)
+{
+        const struct past *pauses = scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE);
+
+        if (s->target && world_untimed(s->target))
+                return "Pauses are not known: collections are counted from outside, not timed.";
+        return pauses && pauses->n ? NULL : "No collection of the program's own so far.";
+}
+
 static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *t = &c->shown->tables[0];
@@ -174,18 +184,21 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         if (table_height > area.height / 2)
                 table_height = area.height / 2;
         numbers = figures_rows(shown_figures(c), area.width);
-        part.height = area.height - table_height - numbers - 1;
-        if (part.height < 7)
-                part.height = area.height - table_height < 12 ? area.height - table_height : 7;
         const struct scene *s = &c->scene;
+        const char *none = why_no_pauses(s);
 
-        timeline_begin(c, &drawn, "Pauses of collections", UNIT_NS);
-        chart_line(&drawn,
-                   s->target && world_untimed(s->target) ? "pauses are not known: collections are counted from outside"
-                                                         : "pause",
-                   scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
-        drawn.ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
-        timeline_draw(c, canvas, part, &drawn);
+        part.height = none ? 2 : area.height - table_height - numbers - 1;
+        if (part.height < 7 && !none)
+                part.height = area.height - table_height < 12 ? area.height - table_height : 7;
+        if (none) {
+                (void)canvas_put(canvas, part, 0, 1, area.width - 1, TINT_DIM, none);
+        } else {
+                timeline_begin(c, &drawn, "Pauses of collections", UNIT_NS);
+                chart_line(&drawn, "pause", scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS,
+                           TINT_LINE_2);
+                drawn.ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
+                timeline_draw(c, canvas, part, &drawn);
+        }
         part = area_below(area, part.height);
         part.height = table_height;
         console_table(c, canvas, part, t);
@@ -197,7 +210,7 @@ static int wanted_height(struct console *c, int width)
 {
         size_t n = c->shown->tables[0].n;
 
-        return 14 + 1 + (n ? (int)n : 1) + 1 + figures_rows(shown_figures(c), width);
+        return (why_no_pauses(&c->scene) ? 2 : 14) + 1 + (n ? (int)n : 1) + 1 + figures_rows(shown_figures(c), width);
 }
 
 const struct console_view view_gc = {

@@ -45,7 +45,7 @@ export function gc(app: App): Page {
     const lost = new Chart({ ...zooming(app), id: "slop", title: "Slop and free blocks", unit: BYTES_UNIT, height: 190 });
     const balance = new Chart({ ...zooming(app), id: "balance", title: "Balance of parallel collections", unit: SHARE_UNIT, height: 170 });
     const table = new Table<Generation>({ id: "generations", title: "Generations, since the run began", columns: GENERATIONS, key: (g) => String(g.generation),
-        route: app.route, sort: "generation", empty: "No collection yet." });
+        route: app.route, sort: "generation", empty: "No collection of the program's own yet." });
     const nonmoving = new Facts(), segments = new Table<Segments>({ id: "segments", title: "Nonmoving heap by block size", columns: SEGMENTS,
         key: (s) => String(s.blockBytes), route: app.route, sort: "block", empty: "No census of the nonmoving heap." });
     const more = h("div", { class: "columns" }, h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "Nonmoving collector")), nonmoving.root), segments.root);
@@ -70,7 +70,7 @@ export function gc(app: App): Page {
             number(t, "unneeded_bytes", "fragmentation"), number(t, "gc_parallel_balance", "parallel balance"),
             number(t, "megablocks_returned", "megablocks returned, last major"),
         ]);
-        const none = g?.counted ? "Not known: collections are counted from outside, not timed." : "No collection in this range.";
+        const none = g?.counted ? "Not known: collections are counted from outside, not timed." : "No collection of the program's own in this range.";
         pauses.show({ ...pausePoints(t, inside, range), ...base }, none);
         time.show({ ...shareOfTime(t, range), ...base, markers: [] }, none);
         const copies = points(t, "copied", range);
@@ -113,11 +113,11 @@ function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "
         ? generations.map((g) => [`generation ${g}`, generationColor(g), thinned(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause), POINTS)])
         : [["longest of each moment", generationColor(0), peaks(s, range.from, range.to, POINTS)]];
     const watching = collected(inside, (c) => c.watch);
-    if (watching.t.length) groups.push(["for heapwatch", generationColor(generations.length), thinned(watching, POINTS)]);
+    if (watching.t.length) groups.push(["for heapwatch", generationColor(2), thinned(watching, POINTS)]);
     const before = t.archive.before("gc_pause", s?.n ? s.from[0]! : Infinity, t.start).map((p) => peaks(p.series, range.from, Math.min(range.to, s?.n ? s.from[0]! : Infinity), POINTS));
     if (before.some((p) => p.t.length)) groups.unshift(["longest of each moment, archived", generationColor(1), { t: before.flatMap((p) => p.t), v: before.flatMap((p) => p.v) }]);
-    const { x, ys } = join(groups.map(([, , p]) => p));
-    return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
+    const seen = groups.filter(([, , p]) => p.t.length), { x, ys } = join(seen.map(([, , p]) => p));
+    return { x, lines: seen.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
 }
 
 const BINS_MAX = 80, BINS_MIN = 6; // with about four collections each, where there are enough

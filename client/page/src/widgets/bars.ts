@@ -20,7 +20,7 @@ const ROW = 92, LEFT = 54, BOTTOM = 22;
 export class Bars {
     readonly root: HTMLElement;
     private readonly box = h("div", { class: "bars" });
-    private readonly empty = h("p", { class: "empty" }, "No collection yet.");
+    private readonly empty = h("p", { class: "empty" }, "No collection of the program's own yet.");
     private readonly tools: HTMLElement;
     private readonly watch = new ResizeObserver(() => this.show(this.groups));
     private groups: Group[] = [];
