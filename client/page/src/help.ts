@@ -51,7 +51,7 @@ const OF_PAGE: Record<string, Words> = {
             "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary, libraries and other mapped files, which the kernel takes, too; foreign, the rest: malloc, C code, stacks.",
     },
     detail: {
-        "Curve": "The band over the chosen range, from 0.", "Band": "Its label in the heap profile.", "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "now": "In the newest census.",
+        "Curve": "The band over the chosen range, from 0.", "Band": "Its label in the heap profile.", "Mean": "Over the censuses of this range.", "now": "In the newest census.",
         "integrated over time": "Bytes times seconds under the curve.", "mean ± deviation": "Over the censuses of this range.", "slope": "Robust where judged.", "intercept": "At the program's start.", "verdict": "Of this band alone.",
         "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "The first census with it.",
     },

@@ -43,13 +43,16 @@ interface Row {
 const num = (id: keyof Row & string, name: string, width: string, text: (x: number | undefined) => string, hint?: string, wide = true): Column<Row> =>
     ({ id, title: name, width, hint, wide, value: (r) => r[id] as number | undefined, text: (r) => text(r[id] as number | undefined) });
 
+// What eventlog2html's table has, too. An opened band shows what of it has a unit.
+const saved = (id: keyof Row & string, name: string): Column<Row> => ({ ...num(id, name, "0px", plain), undrawn: true });
+
 function columns(target: () => Target | undefined, span: () => [number, number], isMarked: () => boolean): Column<Row>[] {
     return [
         { id: "curve", title: "Curve", width: "112px", left: true, wide: true, unsaved: true, value: (r) => r.now, draw: (c, r) => {
             const t = target(), [from, to] = span();
             sparkline(c, t?.censuses.times.slice(from, to) ?? [], t?.censuses.values(r.band.id, from, to) ?? [], 92, 20);
         } },
-        num("rank", "Rank", "60px", count, "by integrated size in this range"),
+        saved("rank", "Rank"),
         { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setName(c, r.band.def.label ?? UNKNOWN) },
         { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band alone: unknown, steady, rising, growing or leak",
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
@@ -59,17 +62,14 @@ function columns(target: () => Target | undefined, span: () => [number, number],
         { id: "holds", title: "Holds", width: "minmax(170px, 1fr)", left: true, wide: true, hint: "what most of its closures are, by what they hold",
             value: (r) => r.band.holds?.name, draw: (c, r) => setName(c, holdsText(r.band.holds)), hidden: () => !target()?.census?.contents },
         { ...num("sinceMark", "Since mark", "100px", signedBytes, "now, compared with the newest census at the mark or before it", false), hidden: () => !isMarked() },
-        num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
+        saved("sum", "Sum"),
         num("mean", "Mean", "92px", bytes),
         { id: "slope", title: "Slope", width: "120px", wide: true, hint: "robust slope where the daemon has judged it, else least squares over this range",
             value: (r) => r.slope, rate: "signed" },
         { id: "interval", title: "± 95 %", width: "132px", wide: true, hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             rate: "half" },
-        num("stddev", "Std. dev.", "92px", bytes),
-        num("intercept", "Intercept", "96px", bytes, "of the least-squares line at event time 0"),
-        num("fit", "Fit", "66px", plain, "R²"),
-        num("nslope", "Norm. slope", "96px", plain, "of bytes / maximum on time / newest time, as in eventlog2html"),
+        saved("stddev", "Std. dev."), saved("intercept", "Intercept"), saved("fit", "Fit"), saved("nslope", "Norm. slope"),
     ];
 }
 
@@ -92,7 +92,7 @@ export function detail(app: App): Page {
     const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regexp/"), census = new CensusLine(app);
     let drawn: Target | undefined, span: [number, number] = [0, 0]; // of the rows: they may be drawn again (a scroll) before the next update
     const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span, () => markOf(app) !== undefined), key: (r) => r.key, route,
-        sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
+        sort: "-now", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
         onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));

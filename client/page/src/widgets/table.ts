@@ -30,6 +30,7 @@ export interface Column<R> {
     narrow?: string; // its track at a phone's width
     wide?: boolean; // left out at a phone's width
     unsaved?: boolean; // not saved: draws a number that another column has
+    undrawn?: boolean; // saved and sorted by, but not drawn
     hidden?: () => boolean; // left out while it is true
 }
 
@@ -124,7 +125,7 @@ export class Table<R> {
 
     // A number is never cut: its column is as wide as its longest text. Labels share what is left.
     private widen(): void {
-        const out = this.o.columns.map((c) => c.hidden?.() ?? false);
+        const out = this.o.columns.map((c) => (c.undrawn || c.hidden?.()) ?? false);
         if (out.join() !== this.out.join()) {
             this.out = out;
             for (const row of [this.headRow, ...this.pool]) this.leaveOut(row);
@@ -221,7 +222,7 @@ export class Table<R> {
     }
 
     private save(): void {
-        const columns = this.o.columns.filter((c, i) => !c.unsaved && !this.out[i]);
+        const columns = this.o.columns.filter((c, i) => !c.unsaved && (c.undrawn || !this.out[i]));
         saveText(`heapwatch-${this.o.id}.csv`, "text/csv",
             csv([columns.map((c) => c.title), ...this.rows.map((r) => columns.map((c) => c.value(r)))]));
     }
