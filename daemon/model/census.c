@@ -128,12 +128,15 @@ static const struct census_row *find_row(const struct census *census, uint32_t b
         return NULL;
 }
 
-/* The runtime's own censuses do not tell contents: what the last one that did told stands until its band doubles. */
+/*
+ * The runtime's own censuses and estimated ones do not tell contents: what the last one that did told stands until its
+ * band doubles.
+ */
 static void keep_contents(struct census_state *c)
 {
         struct census_contents_rows *buffer = &c->contents[c->writing];
 
-        if (c->open.outside || c->open.n_contents > 0)
+        if ((c->open.outside && c->open.spread == 0) || c->open.n_contents > 0)
                 return;
         for (uint32_t i = 0; i < c->done.n_contents; i++) {
                 struct census_contents kept = c->done.contents[i];
