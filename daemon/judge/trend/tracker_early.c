@@ -131,7 +131,8 @@ void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t tim
 
 /*
  * What live data can have gained since then at most: what was allocated, the nursery being counted when it is full, and
- * what is in blocks beyond those that the collection left. Infinite: neither is known.
+ * what is in blocks beyond those that the collection left. The past is kept in cells that may be wide, so both count
+ * from the least of what was around that moment. Infinite: neither is known.
  */
 static double most_gained(const struct tracker *t, uint64_t since_ns)
 {
@@ -140,12 +141,13 @@ static double most_gained(const struct tracker *t, uint64_t since_ns)
         const struct series *blocks = model_series(t->model, SERIES_BLOCKS_SIZE, &other);
         const double nursery = t->early.limits.nursery > 0 ? t->early.limits.nursery : NURSERY_USUAL;
         struct trend_cell then;
+        const struct time_range around = { sub_sat(since_ns, NS_PER_S), since_ns + NS_PER_S };
         double most = INFINITY;
 
-        series_span(allocated, (struct time_range){ 0, since_ns + 1 }, &then);
+        series_span(allocated, around, &then);
         if (then.cell.n)
-                most = allocated->total.cell.max - then.cell.max + nursery;
-        series_span(blocks, (struct time_range){ sub_sat(since_ns, NS_PER_S), since_ns + NS_PER_S }, &then);
+                most = allocated->total.cell.max - then.cell.min + nursery;
+        series_span(blocks, around, &then);
         return then.cell.n ? fmin(most, fmax(blocks->total.cell.last - then.cell.min, 0) + nursery) : most;
 }
 

@@ -1133,6 +1133,26 @@ TEST(test_no_rise_beyond_what_is_allocated)
         }
 }
 
+/* Major collections come twice as far apart each time, and what is allocated is known by the second, before its end. */
+TEST(test_a_rise_between_collections_far_apart)
+{
+        static struct rig r;
+        uint64_t next = 22;
+
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t s = 1; s < 600; s++) {
+                ev(&r.f, HW_HEAP_ALLOCATED, 0, s * SECOND - SECOND / 8, "48", U(0), 20 * s * MIB);
+                heap(&r, s * SECOND - SECOND / 8, 400 * MIB);
+                if (s < 20 || s == next) {
+                        live(&r, s * SECOND, (5 + (s > 20 ? 10 * (s - 20) : 0)) * MIB);
+                        next = s < 20 ? next : 2 * s - 16;
+                }
+                block(&r, 0, s * SECOND, s * SECOND);
+                assert_true(s < 70 || rises_now(&r));
+        }
+        rig_close(&r);
+}
+
 /* Before the first verdict: a line through the points so far, and how long the verdict takes; afterwards neither. */
 TEST(test_provisional_growth)
 {
