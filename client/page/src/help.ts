@@ -95,7 +95,7 @@ const OF_PAGE: Record<string, Words> = {
     },
     alerts: {
         "State": "Pending: holds, but not for long enough; firing; resolved. Colour and order follow the severity.", "Rule": "docs/RULES.md has the built-in ones.", "Target": "The one that it is about.",
-        "Band": "Of rules over bands.", "Severity": "The greatest of the rule's own and those of its parts.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Fired": "When it fired, or began to hold.",
+        "Bands, parts": "Its band, or the bands and rules that it counts as one with.", "Severity": "The greatest of the rule's own and those of its parts.", "Value": "Of the rule's expression.", "Threshold": "What it is compared with.", "Fired": "When it fired, or began to hold.",
         "Evidence": "In a sentence.", "Time": "When it changed.", "Change": "From one state to another.", "expression": "As written in the rule.", "value": "Of the expression now.",
         "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it no longer held.",
     },

@@ -51,15 +51,15 @@ export function alerts(app: App): Page {
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
             { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: urgency,
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
-            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts.length && `with ${r.parts.length} ${r.parts.length === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
-            { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
-            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: bands, draw: (c, r) => setName(c, bands(r)) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.head && `part of ${r.a.partOf}`, r.parts.length && `with ${r.parts.length} ${r.parts.length === 1 ? "part" : "parts"}`].filter(Boolean).join(" · ")) },
+            { id: "target", title: "Target", width: "minmax(90px, 0.7fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
+            { id: "band", title: "Bands, parts", width: "minmax(110px, 1fr)", left: true, wide: true, value: bands, draw: (c, r) => setName(c, bands(r)) },
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
             { id: "since", title: "Fired", width: "110px", left: true, wide: true, value: (r) => alertWhen(app, r.t, ...entered(r.a, "STATE_FIRING")), by: (r) => whenNumber(app, r.t, since(r)),
                 text: (r) => alertWhen(app, r.t, ...entered(r.a, "STATE_FIRING")) },
-            { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
+            { id: "sentence", title: "Evidence", width: "minmax(240px, 5fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
