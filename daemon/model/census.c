@@ -329,7 +329,7 @@ static void add_threads(struct model *m, uint64_t time_ns, const char *at, const
                 return;
         if (at == end) {
                 m->census.open.tells_groups = true;
-                model_set_fact(m, CARRIED_HASKELL_THREADS, time_ns, (double)threads);
+                sched_set_threads(m, time_ns, threads);
         } else if (read_number(&at, end, &bytes) && at < end) {
                 add_group(m, threads, bytes, at, (size_t)(end - at));
         }

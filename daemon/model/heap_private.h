@@ -49,6 +49,9 @@ void sched_use_782_codes(struct model *m);
 
 void sched_create_thread(struct model *m, const struct hw_event *e);
 void sched_count_threads(struct model *m, const struct hw_event *e);
+
+/* All Haskell threads that there were at that time; UNKNOWN_U64: not known. */
+void sched_set_threads(struct model *m, uint64_t time_ns, uint64_t threads);
 void sched_migrate_thread(struct model *m, const struct hw_event *e);
 void sched_spark_counters(struct model *m, const struct hw_event *e);
 void sched_startup(struct model *m, const struct hw_event *e);

@@ -291,9 +291,10 @@ void model_end_run(struct model *m, bool completed)
         m->completed = completed;
 }
 
-void model_resume_run(struct model *m)
+void model_resume_run(struct model *m, bool missed)
 {
         m->ended = m->completed = false;
+        m->sched.uncounted |= missed;
 }
 
 unsigned model_collect_changes(struct model *m)

@@ -126,6 +126,7 @@ struct sched {
         uint64_t stops[SCHED_STATUSES]; /* by status, in the current numbering, whichever release wrote the log */
         struct sched_cap *caps;         /* n_caps of them */
         uint32_t n_caps;                /* highest seen + 1 */
+        bool uncounted; /* some of what was created or finished was missed, and threads have not been counted since */
 };
 
 /* What a STOP_THREAD status means; NULL when it is not known. */
@@ -214,8 +215,8 @@ void model_has_blocks(struct model *m, uint64_t n);
 /* From now on these are kept, too: rules read them, or a client has asked. What was before stays as it is. */
 void model_keep_finely(struct model *m, struct series_finely more);
 
-/* More events of a run that was ended by mistake will follow: what was closed stays closed. */
-void model_resume_run(struct model *m);
+/* More events of a run that was ended by mistake will follow: what was closed stays closed. Missed: not all of them. */
+void model_resume_run(struct model *m, bool missed);
 
 /*
  * The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable.

@@ -15,6 +15,7 @@
 #include "daemon/model/sched_hot.h"
 #include "daemon/model/state.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 
 enum { STATUS_READ_MVAR_782 = 8, STATUS_READ_MVAR = 20 };
 
@@ -131,12 +132,23 @@ void sched_create_thread(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_SCHED;
 }
 
+void sched_set_threads(struct model *m, uint64_t time_ns, uint64_t threads)
+{
+        struct sched *s = &m->sched;
+
+        model_set_fact(m, CARRIED_HASKELL_THREADS, time_ns, threads == UNKNOWN_U64 ? NAN : (double)threads);
+        if (!s->uncounted || threads == UNKNOWN_U64)
+                return;
+        s->uncounted = ckd_add(&s->created, s->finished, threads);
+        m->changes |= MODEL_SCHED;
+}
+
 /* From outside: all threads that a census has found. */
 void sched_count_threads(struct model *m, const struct hw_event *e)
 {
         const uint64_t threads = hw_event_u64(e, 4);
 
-        model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, threads == UNKNOWN_U64 ? NAN : (double)threads);
+        sched_set_threads(m, e->time_ns, threads);
         m->census.tells_groups = threads != UNKNOWN_U64; /* the one that comes next */
 }
 
@@ -194,6 +206,7 @@ void sched_cap_enable(struct model *m, const struct hw_event *e)
 
 double model_threads(const struct model *m)
 {
-        return m->sched.created ? (double)sub_sat(m->sched.created, m->sched.finished)
-                                : m->heap.facts[CARRIED_HASKELL_THREADS];
+        return m->sched.uncounted ? (double)NAN
+               : m->sched.created ? (double)sub_sat(m->sched.created, m->sched.finished)
+                                  : m->heap.facts[CARRIED_HASKELL_THREADS];
 }

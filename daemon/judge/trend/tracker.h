@@ -287,6 +287,7 @@ struct thread_rise {
         double threads, base;             /* now, and before the rise */
         double rate, rate_low, rate_high; /* threads per second */
         uint64_t onset_from_ns, onset_to_ns, as_of_ns;
+        uint64_t age_ns;  /* of the number of threads, where it is not of now; 0: it is */
         bool since_start; /* nothing is known from before the rise */
         uint32_t band;    /* the largest group that waits at one place in the newest census that tells; 0: none */
         uint32_t band_threads;

@@ -12,10 +12,13 @@
 
 #include "daemon/judge/trend/tracker_private.h"
 #include "proto/base/ckd.h"
+#include "proto/base/time.h"
 
 #define GROUPS_MOST 64u /* at a time; of further ones no rate is known */
 #define UNIT_BYTES  1024.0
 #define PILE_LEAST  256.0 /* threads more than before: fewer are workers of a pool */
+#define SILENT_NS   (5 * NS_PER_S)
+#define STALE_NS    NS_PER_MINUTE /* a number that is older is told of no rise */
 
 struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
 {
@@ -131,13 +134,18 @@ bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct gro
         return true;
 }
 
+/* What nobody has counted is neither flat nor quiet: whether the rise goes on show the samples after it. */
 void tracker_threads_advance(struct tracker *t, uint64_t time_ns)
 {
+        struct early_rise *rise = &t->threads;
         const double threads = model_threads(t->model), now_s = (double)time_ns / 1e9;
 
-        early_rise_advance(&t->threads, now_s);
-        if (!isnan(threads))
-                early_rise_add(&t->threads, now_s, threads * UNIT_BYTES);
+        if (isnan(threads) || (time_ns < t->gap.to_ns && t->gap.to_ns - t->gap.from_ns > SILENT_NS))
+                return;
+        if (rise->samples > 0 && now_s - rise->now_s > SILENT_NS / 1e9)
+                rise->passed_s += now_s - rise->now_s;
+        early_rise_advance(rise, now_s);
+        early_rise_add(rise, now_s, threads * UNIT_BYTES);
 }
 
 static const struct waiting_group *largest_group(const struct tracker *t)
@@ -154,9 +162,11 @@ bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
 {
         const struct early_rise *rise = &t->threads;
         const struct waiting_group *group = largest_group(t);
+        const uint64_t as_of_ns = u64_sat(rise->last_s * 1e9), age_ns = sub_sat(t->watermark_ns, as_of_ns);
         double low, high;
 
-        if (!rise->rising || rise->last - rise->onset.base < PILE_LEAST * UNIT_BYTES)
+        if (!rise->rising || (age_ns > STALE_NS && !t->ended) ||
+            rise->last - rise->onset.base < PILE_LEAST * UNIT_BYTES)
                 return false;
         early_rise_rate(rise, &low, &high);
         *ret = (struct thread_rise){
@@ -167,7 +177,8 @@ bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
                 .rate_high = high / UNIT_BYTES,
                 .onset_from_ns = u64_sat(rise->onset.from_s * 1e9),
                 .onset_to_ns = u64_sat(rise->onset.to_s * 1e9),
-                .as_of_ns = u64_sat(rise->last_s * 1e9),
+                .as_of_ns = as_of_ns,
+                .age_ns = age_ns > SILENT_NS ? age_ns : 0,
                 .since_start = rise->onset.first,
                 .band = group ? group->band : 0,
                 .band_threads = group ? group->threads : 0,

@@ -13,7 +13,8 @@
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "heapwatch/text.h"
 
-#define TURN_NS 10000000u /* live: rules that take longer are judged in several turns */
+#define TURN_NS   10000000u            /* live: rules that take longer are judged in several turns */
+#define MISSED_NS UINT64_C(2000000000) /* between flushes there is less */
 
 static const char joined_late[] =
         "joined late, in the middle of its run: its program and the names it had given until "
@@ -96,7 +97,7 @@ static void resume_run(struct pipeline *p)
         count_gap(p);
         p->ended = (struct run_exit){ .known = false };
         p->marked = false;
-        model_resume_run(p->model);
+        model_resume_run(p->model, p->missed_ns > MISSED_NS);
         tracker_resume_run(p->tracker);
         if (p->recording)
                 recording_resume(p->recording, p->decoder, false, p->last_bytes_wall_ns);
@@ -108,7 +109,7 @@ static void resume_run(struct pipeline *p)
 static void reopen_source(struct pipeline *p)
 {
         log_debug("target=%s run=%" PRIu32 " continues: events after its end marker", p->name, p->runs);
-        model_resume_run(p->model);
+        model_resume_run(p->model, false);
         tracker_resume_run(p->tracker);
         if (p->alerting)
                 alerting_resume_run(p->alerting);

@@ -138,6 +138,7 @@ TEST(threads_of_an_old_census)
         r.as_of_ns = 50 * SECOND;
         says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)));
         r.rate_low = r.rate_high = r.rate;
+        r.age_ns = 40 * SECOND;
         r.band = 1;
         says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)));
         feed_close(&f);

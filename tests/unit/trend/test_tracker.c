@@ -506,6 +506,18 @@ TEST(test_threads_pile_up)
         for (uint64_t ms = 20000; ms < 60000; ms += 10)
                 one_more_thread(&r, ms);
         assert_true(tracker_thread_rise(r.t, &rise) && rise.band_threads == 1900 && rise.band_time_ns == 20 * SECOND);
+        /* half a minute is missed: the number is not known until all are counted, and the rise goes on */
+        model_resume_run(r.f.m, true);
+        for (uint64_t ms = 90000; ms < 110000; ms += 10) {
+                one_more_thread(&r, ms);
+                if (ms == 95000) {
+                        assert_true(isnan(model_threads(r.f.m)) && tracker_thread_rise(r.t, &rise));
+                        assert_true(rise.threads < 6001 && rise.age_ns > 30 * SECOND);
+                        ev(&r.f, HW_OUTSIDE_THREADS, NONE, ms * SECOND / 1000, "48", U(0), U(9501));
+                }
+        }
+        assert_true(tracker_thread_rise(r.t, &rise) && rise.age_ns == 0 && fabs(rise.rate - 100) < 5);
+        assert_true(rise.threads > 10900 && rise.threads <= 11001 && rise.onset_to_ns < 3 * SECOND);
         rig_close(&r);
 
         open_scaled(&r, 60 * SECOND);
