@@ -322,7 +322,9 @@ TEST(rises)
         r.at_limit = true;
         says(sentence_early(out, sizeof(out), &r));
         r.mid_s = 0;
+        r.as_of_ns += 20 * SECOND; /* at its limit it is what it was */
         says(sentence_early(out, sizeof(out), &r));
+        r.as_of_ns -= 20 * SECOND;
         r.at_limit = r.runs_out = false;
         r.limit.bytes = UNKNOWN_U64;
         says(sentence_early(out, sizeof(out), &r));
