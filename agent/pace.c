@@ -101,8 +101,8 @@ static void census_if_due(int64_t now)
         budget_learn(&p.timetable.budget, now, &facts.census);
         if (!ended && p.timetable.budget.ended_ns > 0)
                 server_notify(
-                        "a census paused the program for %.3g ms where %.3g ms were expected: this run has no more "
-                        "that do",
+                        "a census paused the program for %.3g ms where %.3g ms were expected: none will pause it "
+                        "again in this run",
                         (double)p.timetable.budget.ended_ns / 1e6, (double)p.timetable.budget.expected_ns / 1e6);
         timetable_given(&p.timetable, now, facts.censuses_given);
         if (!logging_runs())
