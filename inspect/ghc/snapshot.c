@@ -59,7 +59,7 @@ static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_b
                 const uint64_t heap = s->heap_bytes / gib_tenth + 1, memory = (needed + needed / 8) / gib_tenth + 1;
                 return error_set(error,
                                  "its heap has %" PRIu64 ".%" PRIu64
-                                 "GiB, and to inspect it needs more memory than "
+                                 " GiB, and to inspect it needs more memory than "
                                  "allowed: --memory %" PRIu64 ".%" PRIu64 "GiB",
                                  heap / 10, heap % 10, memory / 10, memory % 10);
         }
