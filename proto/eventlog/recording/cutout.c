@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heapwatch/eventlog.h"
 #include "proto/eventlog/recording/frame.h"
 
 static const uint8_t end_marker[2] = { 0xff, 0xff };
@@ -202,6 +203,7 @@ static void make_end(struct cutout *c, const struct recorded_run *run)
         c->end_size = BLOCK_BYTES + 12 + n;
         put_be(c->end_block, BLOCK, 2);
         put_be(c->end_block + 10, c->end_size, 4);
+        put_be(c->end_block + 22, HW_CAP_NONE, 2);
 }
 
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 #include "proto/base/time.h"
 #include "proto/base/whole_file.h"
@@ -260,6 +261,9 @@ TEST(test_stretches_are_logs_with_all_names)
                         uint64_t to = a + (random = mix(random)) % (run.end_ns - a);
                         struct bytes b = read_cutout(&run, (struct cutout_range){ a, to }, &stats);
                         struct content got = content_of(b.p, b.size, b.size, NULL, NULL);
+                        const uint8_t *end = memmem(b.p, b.size, RUN_END_MESSAGE, strlen(RUN_END_MESSAGE));
+                        /* of no capability: a program that is read from outside has none */
+                        assert_true(end && end[-14] == 0xff && end[-13] == 0xff);
                         assert_int_equal(got.damages, 0);
                         assert_int_equal(got.apart, whole[i].apart);
                         assert_true(got.arguments >= 1);
