@@ -325,12 +325,6 @@ void publisher_set_wish(struct publisher *p, const struct update_wish *wish)
         p->wish = *wish;
 }
 
-void publisher_redirect(struct publisher *p, const struct update_sink *sink)
-{
-        p->sink = *sink;
-        memset(p->sequences, 0, sizeof(p->sequences));
-}
-
 void publisher_set_model(struct publisher *p, struct model *m)
 {
         p->model = m;

@@ -72,9 +72,6 @@ struct publisher *publisher_new_of_run(const struct publisher *p, const char *ta
 /* Continues under another name; the caller has to tell subscribers. -ENOMEM: nothing has changed. */
 int publisher_rename(struct publisher *p, const char *target);
 
-/* From now on sends there (copied); its topics count from 1 again, so subscribers request a snapshot. */
-void publisher_redirect(struct publisher *p, const struct update_sink *sink);
-
 /* From now on makes only that. */
 void publisher_set_wish(struct publisher *p, const struct update_wish *wish);
 

@@ -315,64 +315,6 @@ def test_damaged_checkpoint_is_refused():
             d.log.unlink()
 
 
-def times_rebuilt(d):
-    return d.log.read_text().count("rebuilt from its recording")
-
-
-def damage_checkpoint(d, writer):
-    """All is recorded; the daemon is killed, and its checkpoint is damaged."""
-    wait_checkpoint(d, writer)
-    wait_for(lambda: d.health("t").recording.bytes > 0 and sealed(d), "all of it on disk")
-    d.stop(signal.SIGKILL)
-    writer.close()
-    checkpoint = d.directory / "state.d" / "t.checkpoint"
-    good = checkpoint.read_bytes()
-    checkpoint.write_bytes(good[:len(good) // 2])
-    rebuilt = times_rebuilt(d)
-    d.start()
-    wait_for(lambda: times_rebuilt(d) > rebuilt, "that its state is rebuilt")
-    writer.sent = bytes_of(d, "t")      # of the recording, which has other block markers
-
-
-def sealed(d):
-    """Everything that was read is in the recording."""
-    asked = d.ask(pb.Request(recording=pb.RecordingRequest(target="t", seal=True)))[0].recording
-    wait_for(lambda: d.ask(pb.Request(recording=pb.RecordingRequest(target="t")))[0].recording.written >= asked.sealed, "it on disk")
-    return True
-
-
-def test_rebuilt_from_the_recording():
-    """A socket's program is not seen again from its beginning: verdict, onset, alerts and history come from the recording."""
-    hour, moments = Hour(), some_moments()
-    with private_directory() as one, private_directory() as other:
-        d = play(one, hour, moments, damage_checkpoint, more=("--record", f"{one}/kept"))
-        never = play(other, hour, moments, cut)
-        same_soon(d, never)
-        h, expected = d.health("t"), never.health("t")
-        assert h.gaps == expected.gaps == KILLS and h.gap_ns == expected.gap_ns
-        assert d.target("t").runs == 1
-        log = d.log.read_text()
-        assert log.count("checkpoint refused: it is damaged") == log.count("rebuilt from its recording") == KILLS, log
-        assert the_recording(one)["lostBytes"] == 0
-        d.stop()
-        never.stop()
-
-
-def test_nothing_to_rebuild_from():
-    with private_directory() as one:
-        d = play(one, Hour(), set(), None, more=("--record", f"{one}/kept"))
-        wait_checkpoint(d, d.writer)
-        d.stop()
-        d.writer.close()
-        (one / "state.d" / "t.checkpoint").write_bytes(b"HWCHECK1")
-        for path in one.glob("kept/t/*/*"):
-            path.unlink()
-        with daemon(one, f"t=unix:{one}/s", "--record", f"{one}/kept") as d:
-            wait_for(lambda: d.target("t"), "the target")
-            assert d.target("t").runs == 0
-            assert "starts over, not from its recording: there is none" in d.log.read_text()
-
-
 def test_a_run_with_a_silence():
     """Minutes without a sample, late enough that quantiles of minutes have left their ring and are kept in old memory."""
     with private_directory() as one:

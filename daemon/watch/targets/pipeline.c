@@ -18,7 +18,6 @@
 #include "daemon/source/limits.h"
 #include "daemon/watch/targets/pipeline_checkpoint.h"
 #include "daemon/watch/targets/pipeline_internal.h"
-#include "daemon/watch/targets/rebuild.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
@@ -142,17 +141,6 @@ static struct pipeline *build_pipeline(const struct pipeline_options *options)
         return p;
 }
 
-/* Its checkpoint is refused: from its recording where there is one, else with nothing. */
-static struct pipeline *start_over(struct pipeline *p, const struct pipeline_options *options)
-{
-        struct error error;
-
-        if (rebuild_begin(p, options, &error))
-                return p;
-        log_warning("target=%s starts over, not from its recording: %s", p->name, error.text);
-        return p;
-}
-
 /* Restores it from its checkpoint or, after logging why not, starts over. NULL when out of memory. */
 static struct pipeline *build_again(const struct pipeline_options *options)
 {
@@ -161,11 +149,9 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         struct error error;
         bool exact;
 
-        if (p && options->checkpoint_refused)
-                return start_over(p, options);
         if (!p || !c)
                 return p;
-        if (!pipeline_is_of(p, c->image, c->n, &error)) { /* and so is what was recorded */
+        if (!pipeline_is_of(p, c->image, c->n, &error)) {
                 log_info("target=%s starts over: its checkpoint is %s", p->name, error.text);
                 return p;
         }
@@ -175,10 +161,9 @@ static struct pipeline *build_again(const struct pipeline_options *options)
                 log_info("target=%s run=%" PRIu32 " resumes from its checkpoint", p->name, p->runs);
                 return p;
         }
-        log_warning("target=%s checkpoint refused: %s", p->name, error.text);
+        log_warning("target=%s checkpoint refused: %s; the target starts over", p->name, error.text);
         pipeline_destroy(&p);
-        p = build_pipeline(options);
-        return p ? start_over(p, options) : NULL;
+        return build_pipeline(options);
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
@@ -202,7 +187,6 @@ void pipeline_destroy(struct pipeline **pp)
         if (p->source && pipeline_in_run(p))
                 pipeline_flush(p);
         source_close(&p->source);
-        rebuild_destroy(&p->rebuild);
         free_event(&p->flush_timer);
         recording_destroy(&p->recording);
         event_stream_destroy(&p->event_stream);
@@ -233,7 +217,7 @@ bool pipeline_has_run_of(const struct pipeline *p, const struct pipeline *other)
 
 struct recording *pipeline_recording(const struct pipeline *p)
 {
-        return p->rebuild && !p->recording ? rebuild_recording(p->rebuild) : p->recording;
+        return p->recording;
 }
 
 const struct alerts *pipeline_alerts(const struct pipeline *p)
@@ -272,16 +256,12 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         watchdog_of(p->name);
-        if (rebuild_reads(p->rebuild)) {
-                rebuild_publish(p->rebuild);
-        } else {
-                pipeline_poll_process(p, wall_ns);
-                if (p->recording)
-                        tick_recording(p);
-                pipeline_publish_state(p);
-                if (p->alerting)
-                        alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));
-        }
+        pipeline_poll_process(p, wall_ns);
+        if (p->recording)
+                tick_recording(p);
+        pipeline_publish_state(p);
+        if (p->alerting)
+                alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));
         watchdog_end();
 }
 
@@ -298,26 +278,11 @@ void pipeline_keep_finely(struct pipeline *p, enum series_id series)
         model_keep_finely(p->model, (struct series_finely){ UINT32_C(1) << series, UINT32_C(1) << series });
 }
 
-/* The target, and nothing else of it. */
-static int snapshot_rebuild(struct pipeline *p, const struct snapshot *s)
-{
-        static const Hw__Kind target = HW__KIND__KIND_TARGET;
-        const struct target_facts f = rebuild_facts(p->rebuild);
-        struct snapshot only = { .kinds = &target, .n_kinds = 1, .each = s->each, .ctx = s->ctx };
-        bool wanted = s->n_kinds == 0;
-
-        for (size_t i = 0; i < s->n_kinds; i++)
-                wanted = wanted || s->kinds[i] == target;
-        return wanted ? publisher_snapshot(rebuild_publisher(p->rebuild), &f, NULL, clock_wall_ns(), &only) : 0;
-}
-
 int pipeline_snapshot(struct pipeline *p, struct snapshot *s)
 {
         struct target_facts f = pipeline_facts(p);
         struct health h = pipeline_health(p);
 
-        if (rebuild_reads(p->rebuild))
-                return snapshot_rebuild(p, s);
         if (s->step == 0)
                 pipeline_flush(p);
         return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), s);

@@ -57,7 +57,6 @@ struct pipeline_options {
         const char *labels;              /* copied, kept in checkpoints; proto/base/labels.h; NULL: none */
         const char *process_only_reason; /* copied, kept in checkpoints: why it has no log; NULL: none given */
         const struct checkpoint *checkpoint; /* live: its saved state, or NULL */
-        bool checkpoint_refused;             /* there was one, but it cannot be read: rebuild.h */
         bool one_run; /* the source is of one run: once it is gone, the target is kept as it ended */
         /* Called before another run begins in the source, for pipeline_leave_run. May be NULL. */
         void (*next_run)(void *ctx, struct pipeline *p);

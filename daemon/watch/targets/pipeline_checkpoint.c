@@ -143,8 +143,6 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         size_t expected = pipeline_held_bytes(p);
         struct image im;
 
-        if (p->rebuild)
-                return NULL;                                             /* the next daemon rebuilds it again */
         while (pipeline_is_busy(p) && shutdown_left_ns(STOP_COPIES) > 0) /* only then, see pipeline_is_dirty */
                 (void)pipeline_resume(p);
         if (pipeline_is_busy(p))
@@ -167,7 +165,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
 
 bool pipeline_is_dirty(const struct pipeline *p)
 {
-        if (p->rebuild || pipeline_is_busy(p))
+        if (pipeline_is_busy(p))
                 return false; /* in the middle of a moment that will soon be over */
         return p->checkpoint_mono_ns == 0 || pipeline_in_run(p) || p->life == LIFE_LOST ||
                p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;

@@ -25,7 +25,6 @@
 #include "proto/base/run_life.h"
 #include "daemon/source/procfs.h"
 #include "daemon/watch/targets/pipeline_internal.h"
-#include "daemon/watch/targets/rebuild.h"
 #include "heapwatch/text.h"
 #include "proto/base/process.h"
 #include "proto/wire/words.h"
@@ -264,10 +263,6 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         const bool marked = p->marked || (p->life == LIFE_ENDED && !p->ended.known);
         char detail[sizeof(p->detail)];
 
-        if (p->rebuild) {
-                rebuild_exited(p->rebuild, how);
-                return;
-        }
         if (p->ended.executed || !tells_of_program(p, how))
                 return; /* of one that was executed in its place it does not either */
         p->ended = *how;
@@ -305,7 +300,7 @@ void pipeline_check_runner(struct pipeline *p)
         struct run_life life;
         bool own;
 
-        if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes)
+        if (p->kept || p->open || pipeline_in_run(p) || p->ended.known || p->no_run_comes)
                 return;
         if (is_gone_unseen(p)) {
                 p->no_run_comes = true;
@@ -358,7 +353,7 @@ bool pipeline_is_over(const struct pipeline *p)
 {
         const bool end_told = life_is_over(p->life) && !life_is_lost(p->life);
 
-        return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && (end_told || (!p->open && was_there(p)));
+        return p->one_run && !p->kept && !pipeline_in_run(p) && (end_told || (!p->open && was_there(p)));
 }
 
 bool pipeline_is_gone(const struct pipeline *p, uint64_t for_ns)
@@ -418,8 +413,7 @@ static void report_removed(struct pipeline *p, const char *detail)
 
         removed.state = HW__TARGET__STATE__STATE_REMOVED;
         removed.detail = detail;
-        publisher_state(rebuild_reads(p->rebuild) ? rebuild_publisher(p->rebuild) : p->publisher, &removed, NULL,
-                        pipeline_now_ns(p));
+        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
 }
 
 void pipeline_remove(struct pipeline **p)

@@ -148,7 +148,6 @@ struct pipeline {
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 
-        struct rebuild *rebuild;   /* its state is being rebuilt; what its source reports waits; or NULL */
         struct same_run *same_run; /* the run was lost: does the new stream continue it? NULL: not in question */
         bool joined_late;          /* the current run was joined in its middle */
         uint64_t gaps, gap_ns;     /* in the current run: how often it was lost and resumed, event time missed */
@@ -254,9 +253,6 @@ static inline bool pipeline_is_busy(const struct pipeline *p)
 
 /* The stream broke: the run is lost until another stream continues it. */
 void pipeline_lose_run(struct pipeline *p, const char *why);
-
-/* Something of the stream is missing here, between two blocks; the run goes on with the next event, as after a loss. */
-void pipeline_interrupt(struct pipeline *p, const char *why);
 
 /* The stream's next bytes are not those after the last ones: the gap is counted at its next event. */
 void pipeline_miss(struct pipeline *p);

@@ -15,7 +15,6 @@
 #include "daemon/source/loop/watchdog.h"
 #include "daemon/source/procfs.h"
 #include "daemon/watch/targets/pipeline_internal.h"
-#include "daemon/watch/targets/rebuild.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 
@@ -112,12 +111,7 @@ bool pipeline_process_pending(struct pipeline *p)
 
 static bool on_bytes(void *ctx, const struct read_piece *piece)
 {
-        struct pipeline *p = ctx;
-
-        if (!p->rebuild)
-                return pipeline_process_bytes(p, piece);
-        rebuild_bytes(p->rebuild, piece);
-        return true;
+        return pipeline_process_bytes(ctx, piece);
 }
 
 static bool on_more(void *ctx)
@@ -127,12 +121,7 @@ static bool on_more(void *ctx)
 
 static void on_cut(void *ctx, const char *why)
 {
-        struct pipeline *p = ctx;
-
-        if (p->rebuild)
-                rebuild_cut(p->rebuild, why);
-        else
-                pipeline_finish_stream(p, why);
+        pipeline_finish_stream(ctx, why);
 }
 
 static void on_process(void *ctx, const struct process_identity *process)
@@ -166,12 +155,7 @@ void pipeline_source_state(struct pipeline *p, enum source_state state, const ch
 
 static void on_source_state(void *ctx, enum source_state state, const char *why)
 {
-        struct pipeline *p = ctx;
-
-        if (p->rebuild)
-                rebuild_source_state(p->rebuild, state, why);
-        else
-                pipeline_source_state(p, state, why);
+        pipeline_source_state(ctx, state, why);
 }
 
 static struct source *open_source(struct pipeline *p, struct event_base *base, const struct source_uri *uri,
@@ -344,8 +328,6 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         const bool first_look = !p->process.seen;
         struct process_sample sample;
 
-        if (p->rebuild)
-                return;
         pipeline_check_clock(p);
         pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);

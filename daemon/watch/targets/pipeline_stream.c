@@ -321,12 +321,6 @@ void pipeline_miss(struct pipeline *p)
         pipeline_happens_now(p, ON_MISSING, NULL);
 }
 
-void pipeline_interrupt(struct pipeline *p, const char *why)
-{
-        pipeline_happens_now(p, ON_END_UNKNOWN, why);
-        same_run_destroy(&p->same_run); /* it is the same */
-}
-
 void pipeline_finish_stream(struct pipeline *p, const char *why)
 {
         char detail[sizeof(p->detail)], cause[sizeof(p->detail)];

@@ -365,7 +365,7 @@ static int read_checkpoint(const struct targets *t, const char *name, struct che
                 return -ENOENT;
         r = checkpoint_read(checkpoint_store_directory(t->options.checkpoints), name, ret, &error);
         if (r != 0 && r != -ENOENT)
-                log_warning("target=%s checkpoint refused: %s", name, error.text);
+                log_warning("target=%s checkpoint refused: %s; the target starts over", name, error.text);
         return r;
 }
 
@@ -430,7 +430,6 @@ static int add_target(struct targets *t, const char *name, const struct source_u
                 .labels = wish->labels,
                 .process_only_reason = wish->process_only_reason,
                 .checkpoint = kept == 0 ? &checkpoint : NULL,
-                .checkpoint_refused = kept != 0 && kept != -ENOENT,
         };
         struct pipeline *p = pipeline_new(&options, error);
         free(checkpoint.image);
