@@ -90,8 +90,6 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run);
 Hw__Health *encode_health(struct encoder *e, const struct health *health);
-Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
-                          void *extra_ctx);
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 void put_collection(Hw__Collection *out, const struct collection *collection);

@@ -122,8 +122,8 @@ static void collect_severity(const struct alerts *alerts, Hw__Alert *const *rows
         }
 }
 
-Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
-                          void *extra_ctx)
+static Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts,
+                                 alert_extra_fn *extra, void *extra_ctx)
 {
         const size_t n = alerts_count(alerts);
         size_t bytes_left = LIMIT_ALERT_BYTES_PER_UPDATE;

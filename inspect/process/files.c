@@ -64,7 +64,7 @@ static bool add_opened(struct files *f, int fd, struct memory **ret, uint64_t *r
         return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
 }
 
-bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+static bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
 {
         return add_opened(f, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret, ret_size, error);
 }

@@ -16,10 +16,7 @@ struct files {
         struct opened_file *opened;
 };
 
-/* Opens one. False with a sentence. It stays open until files_close(). */
-bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error);
-
-/* The same of one that may be compressed (unpack.c). */
+/* Opens one, which may be compressed (unpack.c). False with a sentence. It stays open until files_close(). */
 bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
                          struct error *error);
 

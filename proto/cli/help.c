@@ -10,7 +10,8 @@ enum { WIDTH = 80, COLUMN_MAX = 26, LABEL_MAX = 256 };
 
 /* -------------------------------------------------------------------- text */
 
-void help_wrap(FILE *to, const char *text, size_t indent, size_t at)
+/* Words wrapped to 80 columns, each line indented by `indent` blanks; the first one begins at column `at`. */
+static void help_wrap(FILE *to, const char *text, size_t indent, size_t at)
 {
         bool first = true;
 

@@ -46,11 +46,6 @@ struct target_state *target_new(size_t daemon, const char *name, const struct hi
 void target_destroy(struct target_state **ts);
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
-/* How a target shows the messages it keeps whole; NULL: it has none. */
-void target_show_state(struct target_state *ts, const Hw__Target *target);
-void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
-void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
-
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
@@ -63,7 +58,6 @@ int notes_add(struct target_state *ts, const Hw__Notes *notes);
 void world_notes_clear(struct target_state *ts);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
-uint64_t ticky_hash(uint64_t id);
 void lists_done(struct target_state *ts);
 
 /* world_trend.c: trends of series and bands, growth, time to limit */

@@ -220,16 +220,11 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 
 /* ------------------------------------------------------------------- ticky */
 
-uint64_t ticky_hash(uint64_t id)
-{
-        return hash_u64(id, 0);
-}
-
 /* Where the counter is, or the place made for a new one; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;
-        const uint64_t hash = ticky_hash(id);
+        const uint64_t hash = hash_u64(id, 0);
         uint32_t at = idtable_start(&ts->ticky_ids, hash), place;
 
         while ((place = idtable_next(&ts->ticky_ids, hash, &at)) && t->ticky[place - 1]->id != id)

@@ -33,7 +33,8 @@ struct target_state *target_new(size_t daemon, const char *name, const struct hi
         return ts;
 }
 
-void target_show_state(struct target_state *ts, const Hw__Target *target)
+/* How a target shows the messages it keeps whole; NULL: it has none. */
+static void target_show_state(struct target_state *ts, const Hw__Target *target)
 {
         KEEP(ts->whole.target, target);
         if (target)
@@ -41,7 +42,7 @@ void target_show_state(struct target_state *ts, const Hw__Target *target)
         ts->t.target = target ? &ts->target : NULL;
 }
 
-void target_show_heap(struct target_state *ts, const Hw__Heap *heap)
+static void target_show_heap(struct target_state *ts, const Hw__Heap *heap)
 {
         KEEP(ts->whole.heap, heap);
         if (heap)
@@ -50,7 +51,7 @@ void target_show_heap(struct target_state *ts, const Hw__Heap *heap)
         ts->t.heap = heap ? &ts->heap : NULL;
 }
 
-void target_show_gc(struct target_state *ts, const Hw__Gc *gc)
+static void target_show_gc(struct target_state *ts, const Hw__Gc *gc)
 {
         KEEP(ts->whole.gc, gc);
         if (gc)

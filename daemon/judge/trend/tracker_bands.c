@@ -61,14 +61,14 @@ const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_
         return room;
 }
 
-void band_state_done(struct band_state *s)
+static void band_state_done(struct band_state *s)
 {
         trend_done(&s->trend);
         band_windows_done(&s->windows);
         band_sketch_done(&s->sketch);
 }
 
-size_t band_state_held(const struct band_state *s)
+static size_t band_state_held(const struct band_state *s)
 {
         return trend_held(&s->trend) + rings_held(&s->windows.slices) + rings_held(&s->sketch.slices);
 }

@@ -125,10 +125,6 @@ struct gap {
         bool costly, again;               /* the last tick was costly; has to be emitted again */
 };
 
-/* What a band_state owns; and how many bytes that is. */
-void band_state_done(struct band_state *s);
-size_t band_state_held(const struct band_state *s);
-
 struct tracker {
         struct tracker_config config;
         const struct model *model;

@@ -78,7 +78,8 @@ bool profile_name_is(const char *name)
         return !strncmp(name, PROFILE_PREFIX, strlen(PROFILE_PREFIX));
 }
 
-bool profile_name_read(const char *name, uint64_t *ret_wall_ns)
+/* The Unix time that a profile's file began at. False: another file. */
+static bool profile_name_read(const char *name, uint64_t *ret_wall_ns)
 {
         return profile_name_is(name) && run_name_read(name + strlen(PROFILE_PREFIX), ret_wall_ns);
 }

@@ -54,9 +54,8 @@ void segment_name_make(char name[SEGMENT_NAME_BYTES], uint32_t segment);
 /* The number of a segment's file; 0: another file. */
 uint32_t segment_name_read(const char *name);
 
-/* The name of a profile's file that began at that Unix time; and the time of such a name. False: another file. */
+/* The name of a profile's file that began at that Unix time. */
 void profile_name_make(char name[PROFILE_NAME_BYTES], uint64_t wall_ns);
-bool profile_name_read(const char *name, uint64_t *ret_wall_ns);
 
 /* Whether a file of a run's directory is a profile, or is what was left of writing one. */
 bool profile_name_is(const char *name);

@@ -53,8 +53,9 @@ bool stretch_parse(const char *text, struct stretch *ret, struct error *error)
                          "recording:api~1?from=-10m");
 }
 
-bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t otherwise, uint64_t *ret_ns,
-                    struct error *error)
+/* Event time of a moment of that run, as typed; "" is `otherwise`. False with a sentence. */
+static bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t otherwise, uint64_t *ret_ns,
+                           struct error *error)
 {
         char sign = text[0] == '-' || text[0] == '+' ? text[0] : '\0';
         uint64_t ns;

@@ -78,10 +78,6 @@ bool stretch_is(const char *text);
 /* False with a sentence. */
 bool stretch_parse(const char *text, struct stretch *ret, struct error *error);
 
-/* Event time of a moment of that run, as typed; "" is `otherwise`. False with a sentence. */
-bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t otherwise, uint64_t *ret_ns,
-                    struct error *error);
-
 /* Its range in that run. False with a sentence, also when it is empty. */
 bool stretch_range(const struct stretch *s, const struct recorded_run *run, struct cutout_range *ret,
                    struct error *error);
