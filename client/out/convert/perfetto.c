@@ -90,20 +90,6 @@ static void put_packet(struct perfetto *p, Perfetto__Packet *packet)
         (void)fwrite(p->buffer, 1, size, p->run.out);
 }
 
-static void put_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name, Perfetto__Counter *counter)
-{
-        Perfetto__Packet packet = PERFETTO__PACKET__INIT;
-        Perfetto__Track track = PERFETTO__TRACK__INIT;
-
-        packet.track = &track;
-        track.has_uuid = track.has_parent_uuid = true;
-        track.uuid = uuid;
-        track.parent_uuid = parent;
-        track.name = (char *)name;
-        track.counter = counter;
-        put_packet(p, &packet);
-}
-
 /* The track of the process, before all others; defined again once its name is known. */
 static void need_process(struct perfetto *p, const struct world_target *t)
 {
@@ -126,13 +112,29 @@ static void need_process(struct perfetto *p, const struct world_target *t)
         put_packet(p, &packet);
 }
 
-static void need_track(struct perfetto *p, const struct world_target *t, bool *defined, uint64_t uuid, const char *name)
+/* A track in that of `parent`, unless it is defined. */
+static void need_child(struct perfetto *p, const struct world_target *t, bool *defined, uint64_t uuid, uint64_t parent,
+                       const char *name, Perfetto__Counter *counter)
 {
+        Perfetto__Packet packet = PERFETTO__PACKET__INIT;
+        Perfetto__Track track = PERFETTO__TRACK__INIT;
+
         need_process(p, t);
         if (*defined)
                 return;
-        put_track(p, uuid, TRACK_PROCESS, name, NULL);
+        packet.track = &track;
+        track.has_uuid = track.has_parent_uuid = true;
+        track.uuid = uuid;
+        track.parent_uuid = parent;
+        track.name = (char *)name;
+        track.counter = counter;
+        put_packet(p, &packet);
         *defined = true;
+}
+
+static void need_track(struct perfetto *p, const struct world_target *t, bool *defined, uint64_t uuid, const char *name)
+{
+        need_child(p, t, defined, uuid, TRACK_PROCESS, name, NULL);
 }
 
 static void need_counter(struct perfetto *p, const struct world_target *t, bool *defined, uint64_t uuid,
@@ -140,48 +142,45 @@ static void need_counter(struct perfetto *p, const struct world_target *t, bool 
 {
         Perfetto__Counter counter = PERFETTO__COUNTER__INIT;
 
-        if (*defined)
-                return;
-        need_process(p, t);
         counter.has_unit = true;
         counter.unit = unit;
-        put_track(p, uuid, parent, name, &counter);
-        *defined = true;
+        need_child(p, t, defined, uuid, parent, name, &counter);
+}
+
+/* The event has a type's own fields. */
+static void put_fact(struct perfetto *p, uint64_t track, uint64_t time_ns, Perfetto__Event__Type type,
+                     Perfetto__Event *event)
+{
+        Perfetto__Packet packet = PERFETTO__PACKET__INIT;
+
+        packet.has_timestamp = true;
+        packet.timestamp = time_ns;
+        packet.event = event;
+        event->has_type = event->has_track_uuid = true;
+        event->type = type;
+        event->track_uuid = track;
+        put_packet(p, &packet);
+        p->facts++;
 }
 
 static void put_event(struct perfetto *p, uint64_t track, uint64_t time_ns, Perfetto__Event__Type type,
                       const char *name, Perfetto__Annotation **annotations, size_t n)
 {
-        Perfetto__Packet packet = PERFETTO__PACKET__INIT;
         Perfetto__Event event = PERFETTO__EVENT__INIT;
 
-        packet.has_timestamp = true;
-        packet.timestamp = time_ns;
-        packet.event = &event;
-        event.has_type = event.has_track_uuid = true;
-        event.type = type;
-        event.track_uuid = track;
         event.name = (char *)name;
         event.annotation = annotations;
         event.n_annotation = n;
-        put_packet(p, &packet);
-        p->facts++;
+        put_fact(p, track, time_ns, type, &event);
 }
 
 static void put_counter(struct perfetto *p, uint64_t track, uint64_t time_ns, uint64_t value)
 {
-        Perfetto__Packet packet = PERFETTO__PACKET__INIT;
         Perfetto__Event event = PERFETTO__EVENT__INIT;
 
-        packet.has_timestamp = true;
-        packet.timestamp = time_ns;
-        packet.event = &event;
-        event.has_type = event.has_track_uuid = event.has_counter_value = true;
-        event.type = PERFETTO__EVENT__TYPE__TYPE_COUNTER;
-        event.track_uuid = track;
+        event.has_counter_value = true;
         event.counter_value = value < INT64_MAX ? (int64_t)value : INT64_MAX;
-        put_packet(p, &packet);
-        p->facts++;
+        put_fact(p, track, time_ns, PERFETTO__EVENT__TYPE__TYPE_COUNTER, &event);
 }
 
 /* --------------------------------------------------------------------- facts */
@@ -225,18 +224,13 @@ static void add_collection(struct perfetto *p, const struct world_target *t, con
         put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_END, NULL, NULL, 0);
 }
 
-/* Bytes; collections are slices. */
-static bool is_level(Hw__Series series)
-{
-        return series && (unsigned)series < SERIES_COUNT && series_rows[series].unit == FACT_BYTES &&
-               series_rows[series].kind != SERIES_AMOUNT;
-}
-
+/* Levels in bytes: collections are slices. */
 static void add_samples(struct perfetto *p, const struct world_target *t, const Hw__Samples *s)
 {
         const char *name = hw_series_name(s->series);
 
-        if (!name || !is_level(s->series))
+        if (!name || !s->series || (unsigned)s->series >= SERIES_COUNT || series_rows[s->series].unit != FACT_BYTES ||
+            series_rows[s->series].kind == SERIES_AMOUNT)
                 return;
         need_counter(p, t, &p->series[s->series], TRACK_SERIES + (uint64_t)s->series, TRACK_PROCESS, name,
                      PERFETTO__COUNTER__UNIT__UNIT_SIZE_BYTES);
@@ -256,16 +250,6 @@ static void add_sched(struct perfetto *p, const struct world_target *t, const Hw
 
 /* --------------------------------------------------------------------- bands */
 
-static void show_band(struct perfetto *p, const struct world_target *t, uint32_t id)
-{
-        const Hw__Band *band = band_of(t, id);
-
-        need_track(p, t, &p->bands, TRACK_BANDS, "heap by band");
-        need_counter(p, t, &p->band[id - 1].shown, TRACK_BAND + id, TRACK_BANDS,
-                     band && band->label && band->label[0] ? band->label : "?",
-                     PERFETTO__COUNTER__UNIT__UNIT_SIZE_BYTES);
-}
-
 static void add_census(struct perfetto *p, const struct world_target *t, const Hw__Census *c)
 {
         p->censuses++;
@@ -277,8 +261,13 @@ static void add_census(struct perfetto *p, const struct world_target *t, const H
                         p->error = -ENOMEM;
                         return;
                 }
-                if (c->bytes[i] >= c->total_bytes / BAND_SHARE && c->bytes[i] > 0)
-                        show_band(p, t, id);
+                if (c->bytes[i] >= c->total_bytes / BAND_SHARE && c->bytes[i] > 0) {
+                        const Hw__Band *band = band_of(t, id);
+                        need_track(p, t, &p->bands, TRACK_BANDS, "heap by band");
+                        need_counter(p, t, &p->band[id - 1].shown, TRACK_BAND + id, TRACK_BANDS,
+                                     band && band->label && band->label[0] ? band->label : "?",
+                                     PERFETTO__COUNTER__UNIT__UNIT_SIZE_BYTES);
+                }
                 p->band[id - 1].census = p->censuses;
                 if (p->band[id - 1].shown)
                         put_counter(p, TRACK_BAND + id, c->time_ns, c->bytes[i]);
@@ -308,20 +297,6 @@ static struct label *label_of(const struct perfetto *p, uint64_t thread)
         return id ? &p->labels[id - 1] : NULL;
 }
 
-static struct label *new_label(struct perfetto *p, uint64_t thread)
-{
-        uint32_t n = p->n_labels;
-
-        if (n == LABELS)
-                return NULL;
-        if (!ARRAY_RESERVE_NEXT(p->labels, n))
-                return NULL;
-        if (idtable_add(&p->labels_by_thread, hash_u64(thread, p->labels_seed), n + 1))
-                return NULL;
-        p->labels[n] = (struct label){ .thread = thread };
-        return &p->labels[p->n_labels++];
-}
-
 /* The name applies from here on: a slice has the name that its thread had when it began. */
 static void add_label(struct perfetto *p, uint64_t thread, const ProtobufCBinaryData *text)
 {
@@ -329,10 +304,14 @@ static void add_label(struct perfetto *p, uint64_t thread, const ProtobufCBinary
         struct label *l = label_of(p, thread);
 
         (void)hw_utf8_clean(clean, sizeof(clean), (const char *)text->data, text->len);
-        if (!l)
-                l = new_label(p, thread);
-        if (!l)
-                return;
+        if (!l) {
+                const uint32_t n = p->n_labels;
+                if (n == LABELS || !ARRAY_RESERVE_NEXT(p->labels, n) ||
+                    idtable_add(&p->labels_by_thread, hash_u64(thread, p->labels_seed), n + 1))
+                        return;
+                l = &p->labels[p->n_labels++];
+                *l = (struct label){ .thread = thread };
+        }
         free(l->text);
         l->text = strdup(clean);
 }
@@ -359,17 +338,6 @@ static void add_event(struct perfetto *p, const struct world_target *t, const st
         put_event(p, TRACK_CAPABILITY + e->capability, e->time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_BEGIN, name, NULL,
                   0);
         p->runs[e->capability] = true;
-}
-
-static int add_events(struct perfetto *p, const struct world_target *t, const Hw__Events *events)
-{
-        struct event_cursor cursor = { .types = p->types, .message = events };
-        struct event e;
-
-        event_types_define(p->types, events);
-        while (event_cursor_next(&cursor, &e))
-                add_event(p, t, &e);
-        return cursor.broken ? -EBADMSG : 0;
 }
 
 /* ---------------------------------------------------------------------- life */
@@ -402,11 +370,17 @@ static int perfetto_update(void *state, const Hw__Update *u)
 {
         struct perfetto *p = state;
         const struct world_target *t = p->run.t;
-        int r = 0;
 
-        if (u->body_case == HW__UPDATE__BODY_EVENTS)
-                r = add_events(p, t, u->events);
-        else if (u->body_case == HW__UPDATE__BODY_SCHED)
+        if (u->body_case == HW__UPDATE__BODY_EVENTS) {
+                struct event_cursor cursor = { .types = p->types, .message = u->events };
+                struct event e;
+
+                event_types_define(p->types, u->events);
+                while (event_cursor_next(&cursor, &e))
+                        add_event(p, t, &e);
+                if (cursor.broken)
+                        return -EBADMSG;
+        } else if (u->body_case == HW__UPDATE__BODY_SCHED)
                 add_sched(p, t, u);
         else if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished)
                 add_census(p, t, u->census);
@@ -423,7 +397,7 @@ static int perfetto_update(void *state, const Hw__Update *u)
         }
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 add_samples(p, t, u->heap->samples[i]);
-        return r ? r : p->error;
+        return p->error;
 }
 
 static int perfetto_finish(void *state)
