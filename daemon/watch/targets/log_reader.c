@@ -56,32 +56,13 @@ struct log_reader {
 
 /* ----------------------------------------------------------------------- names */
 
-static bool is_name_used(const struct target *targets, size_t n, const char *name)
-{
-        for (size_t i = 0; i < n; i++)
-                if (!strcmp(targets[i].name, name))
-                        return true;
-        return false;
-}
-
-static bool is_shared(const struct target *targets, size_t n, const char *name)
+static size_t count_named(const struct target *targets, size_t n, const char *name)
 {
         size_t count = 0;
 
         for (size_t i = 0; i < n; i++)
                 count += !strcmp(targets[i].name, name);
-        return count > 1;
-}
-
-/* An equal name gets a number. */
-static void number_name(struct target *targets, size_t i)
-{
-        char base[TARGET_NAME_MAX + 1];
-        unsigned number = 1;
-
-        memcpy(base, targets[i].name, sizeof(base));
-        while (is_name_used(targets, i, targets[i].name))
-                (void)snprintf(targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
+        return count;
 }
 
 /*
@@ -95,21 +76,20 @@ static bool make_names_unique(struct target *targets, size_t n)
         if (!shared)
                 return false;
         for (size_t i = 0; i < n; i++)
-                shared[i] = is_shared(targets, n, targets[i].name);
+                shared[i] = count_named(targets, n, targets[i].name) > 1;
         for (size_t i = 0; i < n; i++)
                 if (shared[i])
                         target_name_from_folder(source_uri_path(&targets[i].uri), targets[i].name);
-        for (size_t i = 1; i < n; i++)
-                number_name(targets, i);
+        for (size_t i = 1; i < n; i++) {
+                char base[TARGET_NAME_MAX + 1];
+                unsigned number = 1;
+
+                memcpy(base, targets[i].name, sizeof(base));
+                while (count_named(targets, i, targets[i].name))
+                        (void)snprintf(targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
+        }
         free(shared);
         return true;
-}
-
-static void name_list(struct target *target, const char *name)
-{
-        (void)snprintf(target->name, sizeof(target->name), "%s", name);
-        (void)snprintf(target->uri.text, sizeof(target->uri.text), "archive:%s", name);
-        target->uri.path_at = sizeof("archive:") - 1;
 }
 
 /* A name for each path. A '=' in a path is part of it. */
@@ -121,12 +101,16 @@ static bool name_targets(struct log_reader *r, struct error *error)
         error_set(error, "out of memory");
         r->targets = calloc(n, sizeof(*r->targets));
         for (size_t i = 0; r->targets && i < n; i++) {
+                struct target *t = &r->targets[i];
+
                 if (r->options.lists) {
-                        name_list(&r->targets[i], r->options.lists[i].name);
+                        (void)snprintf(t->name, sizeof(t->name), "%s", r->options.lists[i].name);
+                        (void)snprintf(t->uri.text, sizeof(t->uri.text), "archive:%s", t->name);
+                        t->uri.path_at = sizeof("archive:") - 1;
                         continue;
                 }
                 (void)snprintf(spec, sizeof(spec), "file:%s", r->options.paths[i]);
-                if (!target_spec_parse(spec, r->targets[i].name, &r->targets[i].uri, error))
+                if (!target_spec_parse(spec, t->name, &t->uri, error))
                         return false;
         }
         return r->targets && make_names_unique(r->targets, n);
