@@ -50,18 +50,6 @@ static void write_name(struct image *im, const char *name)
         image_plain(im, (void *)(size_t)name, strlen(name) + 1);
 }
 
-static void write_names(struct image *im, const struct image_names *names)
-{
-        uint32_t n = names ? names->n : 0;
-
-        image_plain(im, &n, sizeof(n));
-        for (uint32_t i = 0; i < n; i++) {
-                int64_t value = names->names[i].value;
-                write_name(im, names->names[i].name);
-                image_plain(im, &value, sizeof(value));
-        }
-}
-
 static void write_definition(struct image *im, const struct image_type *type)
 {
         uint32_t head[] = { type->size, type->n };
@@ -72,9 +60,15 @@ static void write_definition(struct image *im, const struct image_type *type)
                 const struct image_field *f = &type->fields[i];
                 uint32_t part = f->type ? definitions_number(im, f->type) : 0;
                 uint32_t numbers[] = { f->kind, f->offset - type->from, f->size, f->count, part };
+                uint32_t n = f->names ? f->names->n : 0;
                 write_name(im, f->name);
                 image_plain(im, numbers, sizeof(numbers));
-                write_names(im, f->names);
+                image_plain(im, &n, sizeof(n));
+                for (uint32_t k = 0; k < n; k++) {
+                        int64_t value = f->names->names[k].value;
+                        write_name(im, f->names->names[k].name);
+                        image_plain(im, &value, sizeof(value));
+                }
         }
 }
 
@@ -275,12 +269,6 @@ static bool is_number(enum image_kind kind)
         return kind == IMAGE_UNSIGNED || kind == IMAGE_SIGNED || kind == IMAGE_FLOAT || kind == IMAGE_BOOL;
 }
 
-/* Whether a value of one can become one of the other. */
-static bool fit_field(const struct image_field *their, const struct image_field *own)
-{
-        return their->kind == own->kind || (is_number(their->kind) && is_number(own->kind));
-}
-
 static const struct image_plan *plan_type(struct image *im, struct image_their_type *t, const struct image_type *own,
                                           unsigned depth)
 {
@@ -296,7 +284,7 @@ static const struct image_plan *plan_type(struct image *im, struct image_their_t
         for (uint32_t i = 0; i < own->n; i++) {
                 const struct image_field *f = &own->fields[i], *their = find_field(&t->type, f->name, i);
                 p->is_copy = p->is_copy && same_field(their, f, own->from);
-                if (!their || !fit_field(their, f))
+                if (!their || (their->kind != f->kind && !(is_number(their->kind) && is_number(f->kind))))
                         continue;
                 if (f->kind == IMAGE_PART) {
                         const struct image_plan *part =
@@ -332,16 +320,6 @@ bool plan_is_copy(const struct image_plan *plan)
 }
 
 /* -------------------------------------------------------------- converting */
-
-/* A number in the widest form of its kind. */
-struct number {
-        enum image_kind kind;
-        union {
-                uint64_t u;
-                int64_t i;
-                double f;
-        };
-};
 
 static uint64_t read_unsigned(const uint8_t *from, uint32_t size)
 {
@@ -382,45 +360,32 @@ static double read_float(const uint8_t *from, uint32_t size)
         return (double)narrow;
 }
 
-static void write_float(uint8_t *to, uint32_t size, double v)
-{
-        float narrow = (float)v;
-
-        if (size == sizeof(v))
-                memcpy(to, &v, sizeof(v));
-        else
-                memcpy(to, &narrow, sizeof(narrow));
-}
-
-static double as_float(const struct image_field *f, const uint8_t *from)
-{
-        if (f->kind == IMAGE_FLOAT)
-                return read_float(from, f->size);
-        if (f->kind == IMAGE_SIGNED)
-                return (double)read_signed(from, f->size);
-        uint64_t v = read_unsigned(from, f->size);
-        return v == UINT64_MAX ? (double)NAN : (double)v; /* both mean unknown */
-}
-
-static uint64_t as_integer(const struct image_field *f, const uint8_t *from)
-{
-        if (f->kind == IMAGE_SIGNED)
-                return (uint64_t)read_signed(from, f->size);
-        if (f->kind != IMAGE_FLOAT)
-                return read_unsigned(from, f->size);
-        double v = read_float(from, f->size);
-        return v >= 0 && v < 0x1p64 ? (uint64_t)v : UINT64_MAX;
-}
-
+/* Into another kind and width. What is unknown stays so: NaN, and all ones. */
 static void convert_number(const struct image_field *their, const uint8_t *from, const struct image_field *own,
                            uint8_t *to)
 {
-        if (own->kind == IMAGE_FLOAT)
-                write_float(to, own->size, as_float(their, from));
-        else if (own->kind == IMAGE_BOOL)
-                *to = as_integer(their, from) != 0;
+        uint64_t whole;
+        double real;
+
+        if (their->kind == IMAGE_FLOAT) {
+                real = read_float(from, their->size);
+                whole = real >= 0 && real < 0x1p64 ? (uint64_t)real : UINT64_MAX;
+        } else if (their->kind == IMAGE_SIGNED) {
+                whole = (uint64_t)read_signed(from, their->size);
+                real = (double)(int64_t)whole;
+        } else {
+                whole = read_unsigned(from, their->size);
+                real = whole == UINT64_MAX ? (double)NAN : (double)whole;
+        }
+        const float narrow = (float)real;
+        if (own->kind == IMAGE_BOOL)
+                *to = whole != 0;
+        else if (own->kind != IMAGE_FLOAT)
+                write_unsigned(to, own->size, whole);
+        else if (own->size == sizeof(real))
+                memcpy(to, &real, sizeof(real));
         else
-                write_unsigned(to, own->size, as_integer(their, from));
+                memcpy(to, &narrow, sizeof(narrow));
 }
 
 /* By the enumerator's name. */
