@@ -21,15 +21,6 @@
 
 static const char *walk_message(ProtobufCMessage *message, bool strict);
 
-static const char *check_text(const char *text)
-{
-        size_t n = strnlen(text, LIMIT_TEXT_BYTES + 1);
-
-        if (n > LIMIT_TEXT_BYTES)
-                return "a text is longer than 64 KiB";
-        return hw_utf8_valid(text, n) ? NULL : "a text is not UTF-8";
-}
-
 static const char *check_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, bool strict)
 {
         struct field_values v = field_values(message, field);
@@ -48,17 +39,23 @@ static const char *check_enum(ProtobufCMessage *message, const ProtobufCFieldDes
         return NULL;
 }
 
-static const char *check_values(const struct field_values *v, ProtobufCType type, bool strict)
+/* Texts, and messages in messages. */
+static const char *check_pointers(const struct field_values *v, ProtobufCType type, bool strict)
 {
-        const char *reason = NULL;
-
-        for (size_t i = 0; i < v->count && !reason; i++) {
+        for (size_t i = 0; i < v->count; i++) {
                 void *pointer;
 
                 memcpy(&pointer, v->at + i * v->step, sizeof(pointer));
-                reason = type == PROTOBUF_C_TYPE_STRING ? check_text(pointer) : walk_message(pointer, strict);
+                const size_t n = type == PROTOBUF_C_TYPE_STRING ? strnlen(pointer, LIMIT_TEXT_BYTES + 1) : 0;
+                if (n > LIMIT_TEXT_BYTES)
+                        return "a text is longer than 64 KiB";
+                if (n > 0 && !hw_utf8_valid(pointer, n))
+                        return "a text is not UTF-8";
+                const char *reason = type == PROTOBUF_C_TYPE_MESSAGE ? walk_message(pointer, strict) : NULL;
+                if (reason)
+                        return reason;
         }
-        return reason;
+        return NULL;
 }
 
 static const char *walk_message(ProtobufCMessage *message, bool strict)
@@ -73,79 +70,31 @@ static const char *walk_message(ProtobufCMessage *message, bool strict)
                 if (field->type == PROTOBUF_C_TYPE_ENUM)
                         reason = check_enum(message, field, strict);
                 else if (field->type == PROTOBUF_C_TYPE_STRING || field->type == PROTOBUF_C_TYPE_MESSAGE)
-                        reason = check_values(&v, field->type, strict);
+                        reason = check_pointers(&v, field->type, strict);
         }
         return reason;
 }
 
 /* ------------------------------------------------------------------- bodies */
 
+static const char bad_name[] = "a target's name is not [A-Za-z0-9._~-]{1,64}";
+
 static const char *check_names(char *const *names, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (!hw_target_name_valid(names[i]))
-                        return "a target's name is not [A-Za-z0-9._~-]{1,64}";
+                        return bad_name;
         return NULL;
+}
+
+static const char *check_name(const char *name)
+{
+        return name && !hw_target_name_valid(name) ? bad_name : NULL;
 }
 
 static bool id_valid(bool has, uint32_t id)
 {
         return has && id > 0 && id <= LIMIT_WIRE_ID;
-}
-
-static const char *check_heap(const Hw__Heap *heap)
-{
-        if (heap->n_fact != heap->n_fact_value)
-                return "heap: keys of facts and their values differ in number";
-        for (size_t i = 0; i < heap->n_samples; i++)
-                if (heap->samples[i]->n_times_ns != heap->samples[i]->n_values)
-                        return "samples: times and values differ in number";
-        return NULL;
-}
-
-static const char *check_generation(const Hw__Generation *g)
-{
-        if (g->n_bucket != g->n_bucket_count)
-                return "generation: buckets and counts differ in number";
-        for (size_t i = 0; i < g->n_bucket; i++)
-                if (g->bucket[i] >= PAUSE_BUCKETS || (i > 0 && g->bucket[i] <= g->bucket[i - 1]))
-                        return "generation: buckets do not rise, or are beyond the last";
-        return NULL;
-}
-
-static const char *check_gc(const Hw__Gc *gc)
-{
-        const char *reason = NULL;
-
-        for (size_t i = 0; i < gc->n_generations && !reason; i++)
-                reason = check_generation(gc->generations[i]);
-        return reason;
-}
-
-static const char *check_census(const Hw__Census *census)
-{
-        if (census->n_band != census->n_bytes)
-                return "census: bands and bytes differ in number";
-        for (size_t i = 0; i < census->n_band; i++)
-                if (!id_valid(true, census->band[i]))
-                        return "census: a band's id is 0 or too large";
-        return NULL;
-}
-
-static const char *check_bands(const Hw__Bands *bands)
-{
-        for (size_t i = 0; i < bands->n_bands; i++)
-                if (!id_valid(bands->bands[i]->has_id, bands->bands[i]->id))
-                        return "band: its id is missing, 0 or too large";
-        return NULL;
-}
-
-static const char *check_profile(const Hw__Profile *profile)
-{
-        for (size_t i = 0; i < profile->n_stacks; i++)
-                if (!id_valid(profile->stacks[i]->has_id, profile->stacks[i]->id))
-                        return "stack: its id is missing, 0 or too large";
-        return NULL;
 }
 
 static const char *check_trends(const Hw__Trends *trends)
@@ -158,14 +107,6 @@ static const char *check_trends(const Hw__Trends *trends)
                 if (t->has_band && t->has_series)
                         return "trend: it names a series and a band";
         }
-        return NULL;
-}
-
-static const char *check_alerts(const Hw__Alerts *alerts)
-{
-        for (size_t i = 0; i < alerts->n_alerts; i++)
-                if (!alerts->alerts[i]->rule || !alerts->alerts[i]->rule[0])
-                        return "alert: its rule is missing";
         return NULL;
 }
 
@@ -184,25 +125,58 @@ static const char *check_events(const Hw__Events *e)
         return NULL;
 }
 
+static const char *check_collections(const Hw__Gc *gc)
+{
+        for (size_t i = 0; i < gc->n_generations; i++) {
+                const Hw__Generation *g = gc->generations[i];
+
+                if (g->n_bucket != g->n_bucket_count)
+                        return "generation: buckets and counts differ in number";
+                for (size_t k = 0; k < g->n_bucket; k++)
+                        if (g->bucket[k] >= PAUSE_BUCKETS || (k > 0 && g->bucket[k] <= g->bucket[k - 1]))
+                                return "generation: buckets do not rise, or are beyond the last";
+        }
+        return NULL;
+}
+
 static const char *check_body(const Hw__Update *u)
 {
         switch (u->body_case) {
         case HW__UPDATE__BODY_DAEMON:
                 return check_names(u->daemon->targets, u->daemon->n_targets);
         case HW__UPDATE__BODY_HEAP:
-                return check_heap(u->heap);
+                if (u->heap->n_fact != u->heap->n_fact_value)
+                        return "heap: keys of facts and their values differ in number";
+                for (size_t i = 0; i < u->heap->n_samples; i++)
+                        if (u->heap->samples[i]->n_times_ns != u->heap->samples[i]->n_values)
+                                return "samples: times and values differ in number";
+                return NULL;
         case HW__UPDATE__BODY_GC:
-                return check_gc(u->gc);
+                return check_collections(u->gc);
         case HW__UPDATE__BODY_CENSUS:
-                return check_census(u->census);
+                if (u->census->n_band != u->census->n_bytes)
+                        return "census: bands and bytes differ in number";
+                for (size_t i = 0; i < u->census->n_band; i++)
+                        if (!id_valid(true, u->census->band[i]))
+                                return "census: a band's id is 0 or too large";
+                return NULL;
         case HW__UPDATE__BODY_BANDS:
-                return check_bands(u->bands);
+                for (size_t i = 0; i < u->bands->n_bands; i++)
+                        if (!id_valid(u->bands->bands[i]->has_id, u->bands->bands[i]->id))
+                                return "band: its id is missing, 0 or too large";
+                return NULL;
         case HW__UPDATE__BODY_PROFILE:
-                return check_profile(u->profile);
+                for (size_t i = 0; i < u->profile->n_stacks; i++)
+                        if (!id_valid(u->profile->stacks[i]->has_id, u->profile->stacks[i]->id))
+                                return "stack: its id is missing, 0 or too large";
+                return NULL;
         case HW__UPDATE__BODY_TRENDS:
                 return check_trends(u->trends);
         case HW__UPDATE__BODY_ALERTS:
-                return check_alerts(u->alerts);
+                for (size_t i = 0; i < u->alerts->n_alerts; i++)
+                        if (!u->alerts->alerts[i]->rule || !u->alerts->alerts[i]->rule[0])
+                                return "alert: its rule is missing";
+                return NULL;
         case HW__UPDATE__BODY_EVENTS:
                 return check_events(u->events);
         default:
@@ -219,7 +193,7 @@ static const char *check_update(const Hw__Update *u)
                 return "the daemon's own update names a target";
         if (u->body_case != HW__UPDATE__BODY_DAEMON && u->body_case != HW__UPDATE__BODY__NOT_SET &&
             !hw_target_name_valid(target))
-                return "a target's name is not [A-Za-z0-9._~-]{1,64}";
+                return bad_name;
         return check_body(u);
 }
 
@@ -242,25 +216,16 @@ const char *validate_request(Hw__Request *request)
         case HW__REQUEST__WHAT_SNAPSHOT:
                 return check_names(request->snapshot->targets, request->snapshot->n_targets);
         case HW__REQUEST__WHAT_HISTORY:
-                return request->history->target ? check_names(&request->history->target, 1) : NULL;
+                return check_name(request->history->target);
         case HW__REQUEST__WHAT_END_TARGET:
-                return request->end_target->name ? check_names(&request->end_target->name, 1) : NULL;
+                return check_name(request->end_target->name);
         case HW__REQUEST__WHAT_ADD_TARGET:
-                return request->add_target->name ? check_names(&request->add_target->name, 1) : NULL;
+                return check_name(request->add_target->name);
         case HW__REQUEST__WHAT_REMOVE_TARGET:
-                return request->remove_target->name ? check_names(&request->remove_target->name, 1) : NULL;
+                return check_name(request->remove_target->name);
         default:
                 return NULL;
         }
-}
-
-static const char *check_status(const Hw__Status *status)
-{
-        const char *reason = status->daemon ? check_names(status->daemon->targets, status->daemon->n_targets) : NULL;
-
-        for (size_t i = 0; i < status->n_targets && !reason; i++)
-                reason = check_update(status->targets[i]);
-        return reason;
 }
 
 const char *validate_reply(Hw__Reply *reply)
@@ -273,9 +238,13 @@ const char *validate_reply(Hw__Reply *reply)
         case HW__REPLY__WHAT_UPDATE:
                 return check_update(reply->update);
         case HW__REPLY__WHAT_STATUS:
-                return check_status(reply->status);
+                if (reply->status->daemon)
+                        reason = check_names(reply->status->daemon->targets, reply->status->daemon->n_targets);
+                for (size_t i = 0; i < reply->status->n_targets && !reason; i++)
+                        reason = check_update(reply->status->targets[i]);
+                return reason;
         case HW__REPLY__WHAT_HISTORY:
-                return reply->history->target ? check_names(&reply->history->target, 1) : NULL;
+                return check_name(reply->history->target);
         default:
                 return NULL;
         }
