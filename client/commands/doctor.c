@@ -80,17 +80,6 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
         copy_cut_off(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
-static void check_health(struct stream *s, const Hw__Health *h)
-{
-        s->lost_bytes = h->lost_bytes;
-        s->events = h->events;
-        s->n_advice = 0;
-        for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++) {
-                s->advice[s->n_advice].code = h->advice[i]->code;
-                copy_cut_off(s->advice[s->n_advice++].text, sizeof(s->advice[0].text), h->advice[i]->text);
-        }
-}
-
 /* Whether the message has content: an empty state does not count as seen. */
 static bool has_content(const Hw__Update *u)
 {
@@ -123,8 +112,16 @@ static void stream_add(struct stream *s, const Hw__Update *update)
                 s->kinds[kind] = true;
         if (update->body_case == HW__UPDATE__BODY_TARGET_STATE)
                 check_target_state(s, update->target_state);
-        else if (update->body_case == HW__UPDATE__BODY_HEALTH)
-                check_health(s, update->health);
+        if (update->body_case != HW__UPDATE__BODY_HEALTH)
+                return;
+        const Hw__Health *h = update->health;
+        s->lost_bytes = h->lost_bytes;
+        s->events = h->events;
+        s->n_advice = 0;
+        for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++) {
+                s->advice[s->n_advice].code = h->advice[i]->code;
+                copy_cut_off(s->advice[s->n_advice++].text, sizeof(s->advice[0].text), h->advice[i]->text);
+        }
 }
 
 /* A log that was cut off so early that it cannot show what the program was told to log. */
@@ -145,17 +142,6 @@ static const char *remedy_for(const struct stream *s, Hw__Kind kind, const char 
         if (is_cut_early(s))
                 return "not known: the log is cut off before what would show it";
         return add;
-}
-
-/* What is said to be missing may have come in the part that the log lacks. */
-static void drop_unsure_advice(struct stream *s)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < s->n_advice; i++)
-                if (s->advice[i].code != HW_ADVICE_NO_GC_EVENTS && s->advice[i].code != HW_ADVICE_NO_HEAP_PROFILE)
-                        s->advice[n++] = s->advice[i];
-        s->n_advice = n;
 }
 
 /* Rows for everything, whether it appeared or not. */
@@ -233,21 +219,9 @@ static bool wants_features(const struct subject *p)
         return !p->fit || p->flags || p->fit->obstacle != OBSTACLE_NONE;
 }
 
-static void print_process_only(const struct stream *s)
-{
-        char line[768];
-
-        const bool has_reason = s->process_only_reason[0] != '\0';
-
-        printf("Only its process is watched, not its heap%s%s\n", has_reason ? ": " : "",
-               safe_text(line, sizeof(line), s->process_only_reason));
-        for (size_t i = 0; !has_reason && i < s->n_advice; i++)
-                printf("- %s\n", safe_text(line, sizeof(line), s->advice[i].text));
-}
-
 static void print_text(const struct subject *p, const struct features *f)
 {
-        char line[512];
+        char line[768];
 
         if (p->info != NULL) {
                 printf("%s: GHC %s, runtime %s%s%s\n", p->name, p->info->version, p->info->way,
@@ -268,9 +242,13 @@ static void print_text(const struct subject *p, const struct features *f)
                        p->stream->way[0] ? p->stream->way : "unknown");
                 printf("%s%s\n", p->stream->detail[0] ? "; " : "", safe_text(line, sizeof(line), p->stream->detail));
         }
-        if (p->stream && p->stream->process_only)
-                print_process_only(p->stream);
-        else if (p->stream && p->stream->outside)
+        if (p->stream && p->stream->process_only) {
+                const bool has_reason = p->stream->process_only_reason[0] != '\0';
+                printf("Only its process is watched, not its heap%s%s\n", has_reason ? ": " : "",
+                       safe_text(line, sizeof(line), p->stream->process_only_reason));
+                for (size_t i = 0; !has_reason && i < p->stream->n_advice; i++)
+                        printf("- %s\n", safe_text(line, sizeof(line), p->stream->advice[i].text));
+        } else if (p->stream && p->stream->outside)
                 puts("Watched from outside: live data, heap size, allocation, numbers of collections and threads, and "
                      "bands are read from its memory (docs/INSIDE.md). Pauses and messages are not known.");
         if (!wants_features(p))
@@ -388,8 +366,13 @@ static int examine_log(const char *path, bool json)
         if (s.events == 0)
                 return command_error(&command_doctor, "%s contains no events of an eventlog%s%s", path,
                                      s.detail[0] != '\0' ? ": " : "", s.detail);
-        if (is_cut_early(&s))
-                drop_unsure_advice(&s);
+        if (is_cut_early(&s)) { /* what is said to be missing may have come in the part that the log lacks */
+                size_t n = 0;
+                for (size_t i = 0; i < s.n_advice; i++)
+                        if (s.advice[i].code != HW_ADVICE_NO_GC_EVENTS && s.advice[i].code != HW_ADVICE_NO_HEAP_PROFILE)
+                                s.advice[n++] = s.advice[i];
+                s.n_advice = n;
+        }
         features_of_stream(&f, &s);
         return report_program(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
 }
@@ -430,15 +413,6 @@ static bool send_request(Hw__Request *request, void (*each)(void *ctx, const Hw_
         return request && hw_default_endpoints(publish, endpoint, sizeof(publish)) == 0 &&
                !absent_for_good(publish, NULL) && !absent_at_once(publish) &&
                hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
-}
-
-static bool request_snapshot(const char *target, struct stream *s)
-{
-        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
-        bool answered = r && hw_request_add_target(r->snapshot, target) == 0 && send_request(r, on_snapshot, s);
-
-        hw_request_destroy(&r);
-        return answered;
 }
 
 static bool is_in_container(pid_t pid)
@@ -516,7 +490,11 @@ static int examine_target(const char *wanted, bool json)
                                      "%s is neither a file nor a target of the daemon: `heapwatch "
                                      "status` lists these, `heapwatch add %s` adds a source",
                                      wanted, wanted);
-        if (!request_snapshot(search.name, &s) || !s.any)
+        Hw__Request *snapshot = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        answered = snapshot && hw_request_add_target(snapshot->snapshot, search.name) == 0 &&
+                   send_request(snapshot, on_snapshot, &s);
+        hw_request_destroy(&snapshot);
+        if (!answered || !s.any)
                 return command_error(&command_doctor, "the daemon does not report %s", search.name);
         features_of_stream(&f, &s);
         return report_program(&(struct subject){ .what = "target", .name = search.name, .stream = &s }, &f, json);

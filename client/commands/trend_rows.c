@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rows.c - DESIGN: one row for each judged series or band; unknown numbers are dashes. */
+/* trend_rows.c - DESIGN: one row for each judged series or band; unknown numbers are dashes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,21 +52,6 @@ static void print_cell(FILE *to, const char *text, int columns)
         fprintf(to, "%*s%s", pad > 1 ? pad : 1, "", text);
 }
 
-/* A slope above 0 beside "steady" would contradict it without the reason. */
-static bool rose_but_is_steady(const Hw__Trend *t)
-{
-        return t->has_verdict && t->verdict == HW__VERDICT__VERDICT_STEADY && t->has_slope_low && t->slope_low > 0 &&
-               t->evidence && t->evidence->missing;
-}
-
-static void print_name(FILE *to, const char *name)
-{
-        char safe[256], fitted[sizeof(safe) + sizeof("…")];
-
-        (void)fit_label(fitted, sizeof(fitted), safe_text(safe, sizeof(safe), name), NAME_COLUMNS);
-        fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
-}
-
 /* The time of day first, as elsewhere; without the program's start the time into the run alone. */
 static const char *format_moment(char out[MOMENT_MAX], const struct world_target *t, bool known, uint64_t time_ns)
 {
@@ -82,19 +67,6 @@ static const char *format_moment(char out[MOMENT_MAX], const struct world_target
                 (void)snprintf(out, MOMENT_MAX, "%s (%s)",
                                hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns), into);
         return out;
-}
-
-/* An onset is exact to a step of the verdict, unless its own error is less: one in the first step is the start. */
-static const char *format_onset(char out[MOMENT_MAX], const struct world_target *t, const Hw__Trend *trend)
-{
-        const Hw__TrendScale *scale = t->trend_state ? t->trend_state->scale : NULL;
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
-
-        if (trend->has_onset_ns && scale && first_ns < scale->resolution_ns && trend->onset_ns < scale->resolution_ns &&
-            (!trend->has_onset_error_ns || trend->onset_error_ns >= scale->resolution_ns))
-                return "the start of the run";
-        return format_moment(out, t, trend->has_onset_ns, trend->onset_ns);
 }
 
 /* What a row says of its growth: by the verdict, or of a rise that this does not know of yet. */
@@ -121,9 +93,17 @@ static struct growth_row growth_by_verdict(const struct world_target *of, const 
                 .gained = t->gained_low_bytes,
                 .span_ns = t->evidence ? t->evidence->span_ns : 0,
         };
+        const Hw__TrendScale *scale = of->trend_state ? of->trend_state->scale : NULL;
+        const Hw__Run *run = of->target ? of->target->run_info : NULL;
+        const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+        const uint64_t step_ns = scale ? scale->resolution_ns : 0;
+        /* It is exact to a step of the verdict, unless its own error is less: one in the first step is the start. */
+        const bool is_start = t->has_onset_ns && first_ns < step_ns && t->onset_ns < step_ns &&
+                              (!t->has_onset_error_ns || t->onset_error_ns >= step_ns);
         char text[MOMENT_MAX];
 
-        (void)snprintf(row.since, sizeof(row.since), "%s", format_onset(text, of, t));
+        (void)snprintf(row.since, sizeof(row.since), "%s",
+                       is_start ? "the start of the run" : format_moment(text, of, t->has_onset_ns, t->onset_ns));
         return row;
 }
 
@@ -132,14 +112,6 @@ static const Hw__EarlyWarning *rise_now(const struct world_target *t)
         const Hw__EarlyWarning *e = t->trend_state ? t->trend_state->early : NULL;
 
         return e && e->rising ? e : NULL;
-}
-
-static const Hw__GrowingBand *gain_of(const Hw__EarlyWarning *rise, uint32_t band)
-{
-        for (size_t i = 0; i < rise->n_bands; i++)
-                if (rise->bands[i]->has_band && rise->bands[i]->band == band)
-                        return rise->bands[i];
-        return NULL;
 }
 
 static struct growth_row growth_now(const struct world_target *of, const Hw__Trend *t)
@@ -167,10 +139,13 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
                 (void)snprintf(row.since, sizeof(row.since), "%s%s", onset_is_latest(rise) ? "before " : "",
                                format_moment(text, of, rise->has_onset_to_ns, began_ns));
         }
-        const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
-        if (gain) {
+        for (size_t i = 0; t->has_band && i < rise->n_bands; i++) {
+                const Hw__GrowingBand *gain = rise->bands[i];
+                if (!gain->has_band || gain->band != t->band)
+                        continue;
                 row.has_gained = gain->has_gained_bytes;
                 row.gained = (double)gain->gained_bytes;
+                break;
         }
         return row;
 }
@@ -179,11 +154,12 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
 static void print_row(FILE *to, const struct world_target *of, struct rate_unit unit, const char *name,
                       const Hw__Band *band, const Hw__Trend *t, bool has_now, double now)
 {
-        char place[BAND_PLACE_MAX];
+        char clean[256], fitted[sizeof(clean) + sizeof("…")], place[BAND_PLACE_MAX];
         char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX];
         const struct growth_row row = growth_now(of, t);
 
-        print_name(to, name);
+        (void)fit_label(fitted, sizeof(fitted), safe_text(clean, sizeof(clean), name), NAME_COLUMNS);
+        fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
         fprintf(to, "  %-7s", row.word);
         print_cell(to, format_amount(text, has_now, now), 12);
         print_cell(to, format_rate(text, unit, row.has_slope, row.slope), 14);
@@ -192,7 +168,8 @@ static void print_row(FILE *to, const struct world_target *of, struct rate_unit 
         print_cell(to, format_amount(text, row.has_gained, row.gained), 12);
         print_cell(to, format_duration(text, row.has_span, row.span_ns), 10);
         fprintf(to, "  %s", row.since);
-        if (rose_but_is_steady(t))
+        if (t->has_verdict && t->verdict == HW__VERDICT__VERDICT_STEADY && t->has_slope_low && t->slope_low > 0 &&
+            t->evidence && t->evidence->missing) /* a slope above 0 beside "steady" would contradict it */
                 fprintf(to, "  %.100s", t->evidence->missing);
         if (band_place(place, sizeof(place), band)[0])
                 fprintf(to, "  %s", safe_text(safe, sizeof(safe), place));
@@ -236,17 +213,6 @@ static void print_windows(FILE *to, struct rate_unit unit, const Hw__Trend *t, b
 
 /* --------------------------------------------------------------- series */
 
-static bool newest_value(const Hw__Trend *t, double *ret)
-{
-        for (size_t i = t->n_windows; i-- > 0;) {
-                if (!t->windows[i]->has_last)
-                        continue;
-                *ret = t->windows[i]->last;
-                return true;
-        }
-        return false;
-}
-
 static void print_series(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         for (size_t i = 1; i < SERIES_COUNT; i++) {
@@ -255,7 +221,11 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
                 bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"),
-                     has_now = bytes && (world_newest(t, (Hw__Series)i, &now) || newest_value(trend, &now));
+                     has_now = bytes && world_newest(t, (Hw__Series)i, &now);
+                for (size_t k = trend->n_windows; bytes && !has_now && k-- > 0;) {
+                        has_now = trend->windows[k]->has_last;
+                        now = trend->windows[k]->last;
+                }
                 print_row(to, t, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
                 if (show->windows)
                         print_windows(to, unit, trend, bytes);
@@ -395,16 +365,6 @@ bool trend_is_over(const struct world_target *t, bool live)
         return !live || (t->target && run_is_over(t->target));
 }
 
-static void print_census(FILE *to, const struct world_target *t, bool live)
-{
-        struct census_age age;
-        char line[CENSUS_LINE];
-
-        census_age_of(&age, t, !trend_is_over(t, live));
-        if (age.any)
-                print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
-}
-
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
 static void print_live_age(FILE *to, const struct world_target *t, bool live)
 {
@@ -434,18 +394,6 @@ static int compare_lines(const void *left, const void *right)
         return order ? order : name_order(a->t->name, b->t->name, false);
 }
 
-/* Of a run that ended in a rise: its sentence says how long that lasted, not since when. */
-static void append_onset(char *text, size_t size, const struct line *l)
-{
-        const struct answers *a = &l->answers;
-        const size_t n = strlen(text);
-        char moment[ANSWER_MOMENT];
-
-        if (a->ended_rising && a->has_onset)
-                (void)snprintf(text + n, size - n, "; the rise began %s%s", a->onset_is_latest ? "before " : "at ",
-                               answer_moment(moment, l->t, a->onset_ns));
-}
-
 static void print_line(FILE *to, const struct line *l, int name_columns, int word_columns)
 {
         const struct answers *a = &l->answers;
@@ -457,7 +405,11 @@ static void print_line(FILE *to, const struct line *l, int name_columns, int wor
                 const struct target_answer *wrong = &a->answer[QUESTION_WRONG];
 
                 (void)answer_whole(text, sizeof(text), wrong, answer_moment(moment, l->t, wrong->time_ns));
-                append_onset(text, sizeof(text), l);
+                const size_t n = strlen(text);
+                if (a->ended_rising && a->has_onset) /* its sentence says how long that lasted, not since when */
+                        (void)snprintf(text + n, sizeof(text) - n, "; the rise began %s%s",
+                                       a->onset_is_latest ? "before " : "at ",
+                                       answer_moment(moment, l->t, a->onset_ns));
         }
         (void)safe_text(safe, sizeof(safe), l->t->name);
         fprintf(to, "%s%*s  %-*s  ", safe, name_columns - text_columns(safe), "", word_columns, a->word);
@@ -505,7 +457,8 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char sync[SYNC_TEXT], safe[256];
+        char sync[SYNC_TEXT], safe[256], line[CENSUS_LINE];
+        struct census_age age;
         struct answers answers;
 
         answers_of(&answers, t, show->live);
@@ -532,7 +485,9 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         if (answers.answer[QUESTION_WHY].text[0])
                 print_answer(to, t, &answers, QUESTION_WHY);
         print_sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
-        print_census(to, t, show->live);
+        census_age_of(&age, t, !trend_is_over(t, show->live));
+        if (age.any)
+                print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
         for (size_t i = 0; i < answers.n_caveats; i++)
                 print_sentence(to, "but", answers.caveats[i]);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
