@@ -51,21 +51,6 @@ static int by_name(const void *a, const void *b)
         return order ? order : x->band->id < y->band->id ? -1 : 1;
 }
 
-/* Standard deviation over all censuses: those without the band count as 0. */
-static double band_deviation(const struct spool_band *b, uint64_t censuses)
-{
-        double mean = b->sum / (double)censuses, square = b->squares / (double)censuses - mean * mean;
-
-        return square > 0 ? sqrt(square) : 0;
-}
-
-static const char *label_of(const struct world_target *t, uint32_t id)
-{
-        const Hw__Band *band = band_of(t, id);
-
-        return band && band->label && band->label[0] ? band->label : "?";
-}
-
 /* ---------------------------------------------------------------- order file */
 
 struct order {
@@ -112,18 +97,10 @@ int plot_save_order(const struct plot_chart *c, const char *path)
         return fclose(f) || bad ? -EIO : 0;
 }
 
-static size_t place_in(const struct order *o, const char *label)
-{
-        for (size_t i = 0; i < o->n; i++)
-                if (!strcmp(o->labels[i], label))
-                        return i;
-        return SIZE_MAX;
-}
-
 /* --------------------------------------------------------------------- choose */
 
-/* Fills c->bands with ids and labels. `index`: of each band by id - 1, from 1. 0 or -errno. */
-static int choose_bands(struct plot_chart *c, const struct plot_data *d, const struct world_target *t,
+/* Fills chart->bands with ids and labels. `index`: of each band by id - 1, from 1. 0 or -errno. */
+static int choose_bands(struct plot_chart *chart, const struct plot_data *d, const struct world_target *t,
                         const struct plot_options *o, const struct order *order, uint32_t *index)
 {
         struct candidate *list = calloc(d->spool.n_bands + 1, sizeof(*list));
@@ -137,10 +114,17 @@ static int choose_bands(struct plot_chart *c, const struct plot_data *d, const s
                 if (!b->id)
                         continue;
                 all += b->sum;
-                const char *label = label_of(t, b->id);
-                list[n++] = (struct candidate){ b, label,
-                                                o->sort == SORT_STDDEV ? band_deviation(b, d->spool.n_rows) : b->sum,
-                                                place_in(order, label) };
+                const Hw__Band *band = band_of(t, b->id);
+                struct candidate *c = &list[n++];
+                *c = (struct candidate){ b, band && band->label && band->label[0] ? band->label : "?", b->sum,
+                                         SIZE_MAX };
+                if (o->sort == SORT_STDDEV) { /* over all censuses: those without the band count as 0 */
+                        const double rows = (double)d->spool.n_rows, mean = b->sum / rows;
+                        c->weight = sqrt(fmax(b->squares / rows - mean * mean, 0));
+                }
+                for (size_t k = order->n; k-- > 0;)
+                        if (!strcmp(order->labels[k], c->label))
+                                c->place = k;
         }
         qsort(list, n, sizeof(*list), by_weight);
         for (size_t i = 0; i < n && kept < o->bands && kept < PLOT_BANDS; i++)
@@ -149,24 +133,12 @@ static int choose_bands(struct plot_chart *c, const struct plot_data *d, const s
         if (o->sort == SORT_NAME)
                 qsort(list, kept, sizeof(*list), by_name);
         for (size_t i = 0; i < kept; i++) {
-                c->bands[c->n_bands] = (struct plot_band){ .id = list[i].band->id, .label = strdup(list[i].label) };
-                index[list[i].band->id - 1] = (uint32_t)++c->n_bands;
+                chart->bands[chart->n_bands] =
+                        (struct plot_band){ .id = list[i].band->id, .label = strdup(list[i].label) };
+                index[list[i].band->id - 1] = (uint32_t)++chart->n_bands;
         }
         free(list);
         return 0;
-}
-
-static int make_columns(struct plot_chart *c, size_t n)
-{
-        bool whole = true;
-
-        c->bands[c->n_bands++] = (struct plot_band){ .label = strdup(OTHER) };
-        for (size_t i = 0; i < c->n_bands; i++) {
-                c->bands[i].bytes = calloc(n, sizeof(uint64_t));
-                whole &= c->bands[i].bytes && c->bands[i].label;
-        }
-        c->times_ns = calloc(n, sizeof(*c->times_ns));
-        return whole && c->times_ns ? 0 : -ENOMEM;
 }
 
 /* The rows of the current census as a column. */
@@ -213,19 +185,6 @@ static int fill_columns(struct plot_chart *c, struct spool *s, const uint32_t *i
         return r;
 }
 
-/* Removes (other) if it is empty. */
-static void drop_empty_other(struct plot_chart *c)
-{
-        struct plot_band *other = &c->bands[c->n_bands - 1];
-
-        for (size_t i = 0; i < c->n_columns; i++)
-                if (other->bytes[i])
-                        return;
-        free(other->label);
-        free(other->bytes);
-        c->n_bands--;
-}
-
 static void find_scales(struct plot_chart *c, const struct plot_data *d, const struct plot_options *o,
                         const struct order *order)
 {
@@ -268,12 +227,25 @@ int plot_choose(struct plot_chart *c, struct plot_data *d, const struct world_ta
         if (r == 0 && o->order)
                 r = order_read(&order, o->order);
         if (r == 0 && d->spool.n_rows > 0) {
-                size_t columns = d->spool.n_rows < PLOT_COLUMNS ? (size_t)d->spool.n_rows : PLOT_COLUMNS;
+                const size_t columns = d->spool.n_rows < PLOT_COLUMNS ? (size_t)d->spool.n_rows : PLOT_COLUMNS;
                 r = choose_bands(c, d, t, o, &order, index);
-                r = r ? r : make_columns(c, columns);
-                r = r ? r : fill_columns(c, &d->spool, index);
+                struct plot_band *other = &c->bands[c->n_bands];
                 if (r == 0)
-                        drop_empty_other(c);
+                        c->bands[c->n_bands++].label = strdup(OTHER);
+                c->times_ns = calloc(columns, sizeof(*c->times_ns));
+                bool whole = c->times_ns != NULL, any = false;
+                for (size_t i = 0; i < c->n_bands; i++) {
+                        c->bands[i].bytes = calloc(columns, sizeof(uint64_t));
+                        whole &= c->bands[i].bytes && c->bands[i].label;
+                }
+                r = r ? r : whole ? fill_columns(c, &d->spool, index) : -ENOMEM;
+                for (size_t i = 0; r == 0 && i < c->n_columns; i++)
+                        any |= other->bytes[i] > 0;
+                if (r == 0 && !any) {
+                        free(other->label);
+                        free(other->bytes);
+                        c->n_bands--;
+                }
         }
         find_scales(c, d, o, &order);
         for (size_t i = 0; i < order.n; i++)

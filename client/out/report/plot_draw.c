@@ -95,20 +95,16 @@ static double step_of(double range)
                                              : 10 * step;
 }
 
-/* The same with powers of two, for bytes. */
-static double byte_step_of(double range)
-{
-        double step = 1;
-
-        while (range / step > TICKS)
-                step *= 2;
-        return step;
-}
-
 /* A round step of the y axis, in what its values are in. */
 static double value_step_of(const struct plot_chart *c, double range)
 {
-        return c->unit == PLOT_BYTES ? byte_step_of(range) : step_of(range * c->scale) / c->scale;
+        double step = 1;
+
+        if (c->unit != PLOT_BYTES)
+                return step_of(range * c->scale) / c->scale;
+        while (range / step > TICKS) /* powers of two */
+                step *= 2;
+        return step;
 }
 
 static char *value_text(const struct plot_chart *c, char *out, size_t size, double value)
@@ -187,23 +183,15 @@ static double height_in(const struct plot_band *b, size_t column)
         return b->bytes[column] == PLOT_UNKNOWN ? 0 : (double)b->bytes[column];
 }
 
-/* As wide as two columns that are next to each other have room for. */
-static double bar_width(const struct plot_picture *p)
-{
-        const struct plot_chart *c = p->chart;
-        double width = (p->right - p->left) / fmax((double)c->n_columns, 10); /* one alone is no area */
-
-        for (size_t i = 1; i < c->n_columns; i++)
-                width = fmin(width, x_at(p, (double)c->times_ns[i]) - x_at(p, (double)c->times_ns[i - 1]));
-        return fmax(width * 0.8, 0.5);
-}
-
 /* A bar for each column, above `below`, which it is added to. */
 static void draw_bars(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t band, double *below)
 {
         const struct plot_chart *c = p->chart;
-        const double width = bar_width(p);
+        double width = (p->right - p->left) / fmax((double)c->n_columns, 10); /* one alone is no area */
 
+        for (size_t i = 1; i < c->n_columns; i++) /* as two columns that are next to each other have room for */
+                width = fmin(width, x_at(p, (double)c->times_ns[i]) - x_at(p, (double)c->times_ns[i - 1]));
+        width = fmax(width * 0.8, 0.5);
         theme_use(cr, colour_of(p, theme, band));
         for (size_t i = 0; i < c->n_columns; i++) {
                 const double height = height_in(&c->bands[band], i), y = y_at(p, below[i] + height);
@@ -392,10 +380,15 @@ static void draw_swatch(cairo_t *cr, const struct theme *theme, const struct plo
         cairo_stroke(cr);
 }
 
-static double draw_key_of_lines(struct plot_picture *p, cairo_t *cr, const struct theme *theme, double x, double y)
+static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
+        const struct plot_chart *c = p->chart;
+        double x = p->right + 16, y = p->top + 10, room;
+        char text[HW_NUMBER_MAX];
+
+        use_font(cr, 10, false);
         for (int i = 0; i < PLOT_LINES; i++) {
-                if (!p->chart->lines[i])
+                if (!c->lines[i])
                         continue;
                 line_style(cr, theme, i);
                 cairo_move_to(cr, x, y - 4);
@@ -406,17 +399,6 @@ static double draw_key_of_lines(struct plot_picture *p, cairo_t *cr, const struc
                 put_text(p, cr, line_names[i], x + 28, y, LEFT, KEY_WIDTH - 40);
                 y += 15;
         }
-        return y;
-}
-
-static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
-{
-        const struct plot_chart *c = p->chart;
-        double x = p->right + 16, y = p->top + 10, room;
-        char text[HW_NUMBER_MAX];
-
-        use_font(cr, 10, false);
-        y = draw_key_of_lines(p, cr, theme, x, y);
         if (c->n_bands == 0)
                 return;
         theme_use(cr, theme->soft);
@@ -438,46 +420,32 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
 
 /* -------------------------------------------------------------------- title */
 
-static void compose_title(const struct plot_picture *p, char *out, size_t size)
-{
-        const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
-        size_t used = (size_t)snprintf(out, size, "%s", run && run->program ? run->program : p->t->name);
-
-        for (size_t i = 0; run && i < run->n_rts_options && used < size; i++)
-                used += (size_t)snprintf(out + used, size - used, "%s %s", i ? "" : " +RTS", run->rts_options[i]);
-}
-
-static void facts_of(const struct plot_picture *p, char *out, size_t size)
+static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t silent)
 {
         const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
         const struct plot_chart *c = p->chart;
-        char peak[HW_NUMBER_MAX], area[HW_NUMBER_MAX], when[48] = "";
-        size_t used = 0;
-
-        out[0] = '\0';
-        if (c->n_columns)
-                used = (size_t)snprintf(out, size, "%s\xc2\xb7s in all, peak %s (%" PRIu64 " bytes) at %.3f s",
-                                        hw_bytes_text(area, sizeof(area), c->integral),
-                                        hw_bytes_text(peak, sizeof(peak), (double)c->peak_bytes), c->peak_bytes,
-                                        (double)c->peak_ns / (double)NS_PER_S);
-        if (run && run->has_start_wall_ns && used < size)
-                (void)snprintf(out + used, size - used, "%s%s", used ? ", " : "",
-                               hw_time_text(when, sizeof(when), run->start_wall_ns));
-}
-
-static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t silent)
-{
         const struct plot_options *o = p->options;
-        char text[512], facts[320];
-        double width = o->width - 2 * MARGIN;
+        char text[512], facts[320] = "", peak[HW_NUMBER_MAX], area[HW_NUMBER_MAX], when[48] = "";
+        const double width = o->width - 2 * MARGIN;
+        size_t used = 0;
 
         if (p->title)
                 (void)snprintf(text, sizeof(text), "%s", p->title);
         else
-                compose_title(p, text, sizeof(text));
-        facts[0] = '\0';
-        if (!p->title)
-                facts_of(p, facts, sizeof(facts));
+                used = (size_t)snprintf(text, sizeof(text), "%s", run && run->program ? run->program : p->t->name);
+        for (size_t i = 0; !p->title && run && i < run->n_rts_options && used < sizeof(text); i++)
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "" : " +RTS",
+                                         run->rts_options[i]);
+        used = 0;
+        if (!p->title && c->n_columns)
+                used = (size_t)snprintf(facts, sizeof(facts),
+                                        "%s\xc2\xb7s in all, peak %s (%" PRIu64 " bytes) at %.3f s",
+                                        hw_bytes_text(area, sizeof(area), c->integral),
+                                        hw_bytes_text(peak, sizeof(peak), (double)c->peak_bytes), c->peak_bytes,
+                                        (double)c->peak_ns / (double)NS_PER_S);
+        if (!p->title && run && run->has_start_wall_ns && used < sizeof(facts))
+                (void)snprintf(facts + used, sizeof(facts) - used, "%s%s", used ? ", " : "",
+                               hw_time_text(when, sizeof(when), run->start_wall_ns));
         theme_use(cr, theme->ink);
         use_font(cr, o->small_title ? 11 : 16, true);
         put_text(p, cr, text, MARGIN, MARGIN + (o->small_title ? 8 : 12), LEFT, o->small_title ? width / 2 - 8 : width);
