@@ -110,16 +110,6 @@ static void set_ready(struct feed_files *f, bool ready)
                 (void)eventfd_read(f->ready_fd, &count);
 }
 
-/* Whether the next step has bytes, or needs none, within that time. False: not within that time, or a signal came. */
-static bool wait_for_bytes(struct feed_files *f, int timeout_ms)
-{
-        struct pollfd p = { .fd = log_reader_fd(f->reader), .events = POLLIN };
-        const bool ready = p.fd < 0 || poll(&p, 1, timeout_ms) > 0;
-
-        set_ready(f, ready);
-        return ready;
-}
-
 /* Reads on. Nothing more can be read when it is over; why, if not because all was read, is in the feed's error. */
 static void read_step(struct feed_files *f)
 {
@@ -144,8 +134,12 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
 
         drop_update(f);
         while (f->waiting.n == 0 && !f->over) {
-                if (now_ms > until_ms || signals_stop() ||
-                    !wait_for_bytes(f, timeout_ms < 0 ? -1 : (int)(until_ms - now_ms)))
+                struct pollfd p = { .fd = log_reader_fd(f->reader), .events = POLLIN };
+
+                if (now_ms > until_ms || signals_stop())
+                        return FEED_NOTHING;
+                set_ready(f, p.fd < 0 || poll(&p, 1, timeout_ms < 0 ? -1 : (int)(until_ms - now_ms)) > 0);
+                if (!f->ready) /* not within that time, or a signal came */
                         return FEED_NOTHING;
                 read_step(f);
                 now_ms = clock_mono_ms() + (timeout_ms == 0); /* then one step is all */
@@ -220,55 +214,39 @@ static bool any_file(const char *const *paths, size_t n, struct error *error)
                          n > 1 ? "; the others cannot be read either" : "");
 }
 
-static bool locate_all(struct feed_files *f, const char *const *paths, size_t n, struct error *error)
-{
-        error_set(error, "out of memory");
-        f->paths = calloc(n, sizeof(*f->paths));
-        for (; f->paths && f->n < n; f->n++) {
-                f->paths[f->n] = locate_log(paths[f->n], error);
-                if (!f->paths[f->n])
-                        return false;
-        }
-        return f->paths != NULL;
-}
-
-static bool open_descriptors(struct feed_files *f, struct error *error)
-{
-        struct epoll_event readable = { .events = EPOLLIN };
-
-        f->ready = true;
-        f->ready_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-        f->wait_fd = epoll_create1(EPOLL_CLOEXEC);
-        return (f->ready_fd >= 0 && f->wait_fd >= 0 &&
-                epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->ready_fd, &readable) == 0) ||
-               error_set(error, "no descriptor to wait for: %s", strerror(errno));
-}
-
-static bool open_reader(struct feed_files *f, struct log_reader_options options, struct error *error)
-{
-        options.paths = (const char *const *)f->paths;
-        options.n = options.lists ? options.n : f->n;
-        options.sink = (struct update_sink){ .ctx = f, .send = add_update };
-        f->kinds = options.wish.kinds;
-        f->reader = log_reader_new(&options, error);
-        return f->reader != NULL;
-}
-
 static struct feed *open_files(const char *const *paths, size_t n, struct log_reader_options options,
                                struct error *error)
 {
         struct feed_files *f;
 
+        struct epoll_event readable = { .events = EPOLLIN };
+        bool good;
+
         if (paths && !any_file(paths, n, error))
                 return NULL;
+        error_set(error, "out of memory");
         f = calloc(1, sizeof(*f));
-        if (!f) {
-                error_set(error, "out of memory");
+        if (!f)
                 return NULL;
-        }
         f->feed.ops = &files_ops;
-        f->ready_fd = f->wait_fd = -1;
-        if ((!paths || locate_all(f, paths, n, error)) && open_descriptors(f, error) && open_reader(f, options, error))
+        f->ready = true;
+        f->ready_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+        f->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+        good = (f->ready_fd >= 0 && f->wait_fd >= 0 &&
+                epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->ready_fd, &readable) == 0) ||
+               error_set(error, "no descriptor to wait for: %s", strerror(errno));
+        if (good && paths)
+                good = (f->paths = calloc(n, sizeof(*f->paths))) != NULL;
+        for (; good && paths && f->n < n; f->n += good)
+                good = (f->paths[f->n] = locate_log(paths[f->n], error)) != NULL;
+        if (good) {
+                options.paths = (const char *const *)f->paths;
+                options.n = options.lists ? options.n : f->n;
+                options.sink = (struct update_sink){ .ctx = f, .send = add_update };
+                f->kinds = options.wish.kinds;
+                f->reader = log_reader_new(&options, error);
+        }
+        if (f->reader)
                 return &f->feed;
         files_close(&f->feed);
         return NULL;
@@ -282,16 +260,6 @@ static bool set_trend(struct config *c, const char *option, const char *value, s
         return !value || setting_give(c, option, value, &why) || error_set(error, "--%s: %s", option, why.text);
 }
 
-static bool set_trends(struct config_trend *trend, const struct judging *j, struct error *error)
-{
-        struct config c = { .n_targets = 0 };
-        const bool good = set_trend(&c, "resolution", j->resolution, error) &&
-                          set_trend(&c, "leak-after", j->leak_after, error) && set_trend(&c, "limit", j->limit, error);
-
-        *trend = c.trend;
-        return good;
-}
-
 static struct feed *open_judged(const char *const *paths, const struct event_list *lists, size_t n,
                                 const struct judging *judging, const struct update_wish *wish, struct error *error)
 {
@@ -300,10 +268,15 @@ static struct feed *open_judged(const char *const *paths, const struct event_lis
         if (wish)
                 options.wish = *wish;
         if (judging) {
+                struct config c = { .n_targets = 0 };
+
                 options.rules = judging->rules.items;
                 options.n_rules = judging->rules.n;
-                if (!set_trends(&options.trend, judging, error))
+                if (!set_trend(&c, "resolution", judging->resolution, error) ||
+                    !set_trend(&c, "leak-after", judging->leak_after, error) ||
+                    !set_trend(&c, "limit", judging->limit, error))
                         return NULL;
+                options.trend = c.trend;
         }
         return open_files(paths, n, options, error);
 }
