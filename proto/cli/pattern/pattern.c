@@ -95,18 +95,6 @@ static bool refuse_pattern(struct error *error, size_t at, const char *what)
         return error_set(error, "not a valid regular expression: at character %zu: %s", at + 1, what);
 }
 
-static bool check_clear(const char *expression, struct error *error)
-{
-        size_t length;
-
-        for (const char *p = expression; *p; p += length) {
-                const char *wrong = find_ambiguous(p, &length);
-                if (wrong)
-                        return refuse_pattern(error, (size_t)(p - expression), wrong);
-        }
-        return true;
-}
-
 /* ------------------------------------------------------------------- compile */
 
 static pcre2_code *compile_expression(const char *expression, unsigned flags, struct error *error)
@@ -150,23 +138,6 @@ static pcre2_code *compile_search(const char *expression, unsigned flags, struct
 
 /* -------------------------------------------------------------------- limits */
 
-static bool set_limits(struct pattern *p)
-{
-        p->limits = pcre2_match_context_create(NULL);
-        if (!p->limits)
-                return false;
-        (void)pcre2_set_depth_limit(p->limits, PATTERN_DEPTH_MAX);
-        (void)pcre2_set_heap_limit(p->limits, PATTERN_HEAP_KIB_MAX);
-        return true;
-}
-
-static bool is_small(const struct pattern *p)
-{
-        size_t size = 0;
-
-        return pcre2_pattern_info(p->code, PCRE2_INFO_SIZE, &size) == 0 && size <= PATTERN_CODE_MAX;
-}
-
 /* The text ends in the expression's own characters: without one that it requires, no match would be tried. */
 static bool is_quick_for(const struct pattern *p, char c, const char *expression)
 {
@@ -200,29 +171,41 @@ static bool is_quick(const struct pattern *p, const char *expression)
 
 struct pattern *pattern_new(const char *expression, unsigned flags, struct error *error)
 {
-        struct pattern *p = NULL;
-        const char *wrong = NULL;
+        const char *wrong = "out of memory";
+        size_t length, size = 0;
+        struct pattern *p;
 
-        if (strlen(expression) > PATTERN_BYTES_MAX)
-                wrong = "this regular expression is longer than 256 bytes";
-        else if (!check_clear(expression, error))
+        if (strlen(expression) > PATTERN_BYTES_MAX) {
+                error_set(error, "this regular expression is longer than 256 bytes");
                 return NULL;
-        else if (!(p = calloc(1, sizeof(*p))))
-                wrong = "out of memory";
-        else if (!(p->code = (flags & PATTERN_WHOLE ? compile_expression : compile_search)(expression, flags, error)))
-                pattern_destroy(&p);
-        else if (!set_limits(p))
-                wrong = "out of memory";
-        else if (!is_small(p))
-                wrong = "this regular expression is too large: it compiles to more than 16 KiB; expected smaller "
-                        "counts";
-        else if (!is_quick(p, expression))
-                wrong = "this regular expression can take exponential time; expected no repetition inside of another";
-        if (wrong) {
-                (void)error_set(error, "%s", wrong);
-                pattern_destroy(&p);
         }
-        return p;
+        for (const char *at = expression; *at; at += length) {
+                const char *ambiguous = find_ambiguous(at, &length);
+                if (ambiguous) {
+                        refuse_pattern(error, (size_t)(at - expression), ambiguous);
+                        return NULL;
+                }
+        }
+        p = calloc(1, sizeof(*p));
+        if (p && !(p->code = (flags & PATTERN_WHOLE ? compile_expression : compile_search)(expression, flags, error))) {
+                pattern_destroy(&p);
+                return NULL;
+        }
+        if (p && (p->limits = pcre2_match_context_create(NULL))) {
+                (void)pcre2_set_depth_limit(p->limits, PATTERN_DEPTH_MAX);
+                (void)pcre2_set_heap_limit(p->limits, PATTERN_HEAP_KIB_MAX);
+                if (pcre2_pattern_info(p->code, PCRE2_INFO_SIZE, &size) != 0 || size > PATTERN_CODE_MAX)
+                        wrong = "this regular expression is too large: it compiles to more than 16 KiB; expected "
+                                "smaller counts";
+                else if (!is_quick(p, expression))
+                        wrong = "this regular expression can take exponential time; expected no repetition inside of "
+                                "another";
+                else
+                        return p;
+        }
+        (void)error_set(error, "%s", wrong);
+        pattern_destroy(&p);
+        return NULL;
 }
 
 void pattern_destroy(struct pattern **p)
