@@ -114,19 +114,6 @@ static int open_sockets(struct hw_subscriber *s, struct link *l)
         return r == 0 ? wakeup_add(&s->wakeup, l->requests) : r;
 }
 
-static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
-{
-        char request[ENDPOINT_MAX];
-
-        if (endpoint_request(request, sizeof(request), publish) < 0)
-                return -EINVAL;
-        if (trust_endpoint(publish, NULL) < 0 || trust_endpoint(request, NULL) < 0)
-                return -EPERM;
-        clone_init(&l->clone, s->kinds, &s->stats, clock_mono_ns());
-        l->publish = strdup(publish);
-        return l->publish ? open_sockets(s, l) : -ENOMEM;
-}
-
 /* When the next key of the daemon is to be tried, or the only one again. UINT64_MAX: it is answered to, or has none. */
 static uint64_t next_key_ns(const struct link *l)
 {
@@ -135,13 +122,6 @@ static uint64_t next_key_ns(const struct link *l)
         if (l->n_keys == 0 || !silent)
                 return UINT64_MAX;
         return l->opened_ns + (l->n_keys > 1 ? LIMIT_TRY_KEY_NS : LIMIT_TRY_AGAIN_NS);
-}
-
-static int try_next_key(struct hw_subscriber *s, struct link *l)
-{
-        close_sockets(l);
-        l->key++;
-        return open_sockets(s, l);
 }
 
 static int open_links(struct hw_subscriber *s, const char *const *endpoints, size_t n)
@@ -160,20 +140,23 @@ static int open_links(struct hw_subscriber *s, const char *const *endpoints, siz
         s->links = calloc(n, sizeof(*s->links));
         if (!s->links)
                 return -ENOMEM;
-        for (; s->n_links < n && r == 0; s->n_links++)
-                r = open_link(s, &s->links[s->n_links], endpoints[s->n_links]);
+        for (; s->n_links < n && r == 0; s->n_links++) {
+                struct link *l = &s->links[s->n_links];
+
+                if (endpoint_request(request, sizeof(request), endpoints[s->n_links]) < 0)
+                        return -EINVAL;
+                if (trust_endpoint(endpoints[s->n_links], NULL) < 0 || trust_endpoint(request, NULL) < 0)
+                        return -EPERM;
+                clone_init(&l->clone, s->kinds, &s->stats, clock_mono_ns());
+                l->publish = strdup(endpoints[s->n_links]);
+                r = l->publish ? open_sockets(s, l) : -ENOMEM;
+        }
         return r;
 }
 
 static int compare_names(const void *a, const void *b)
 {
         return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool follows_target(const struct hw_subscriber *s, const char *target)
-{
-        return !s->targets || !target || !*target ||
-               bsearch(&target, s->targets, s->n_targets, sizeof(*s->targets), compare_names);
 }
 
 static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_options *o)
@@ -203,19 +186,6 @@ static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_optio
         return 0;
 }
 
-static int open_all(struct hw_subscriber *s, const struct hw_subscriber_options *o)
-{
-        int r = wakeup_open(&s->wakeup);
-
-        if (r < 0)
-                return r;
-        s->zmq = zmq_ctx_new();
-        if (!s->zmq)
-                return -ENOMEM;
-        r = copy_filter(s, o);
-        return r == 0 ? open_links(s, o->endpoints, o->n_endpoints) : r;
-}
-
 struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options)
 {
         static const struct hw_subscriber_options defaults;
@@ -223,8 +193,15 @@ struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *opti
 
         if (!s)
                 return NULL;
+        options = options ? options : &defaults;
         s->wakeup = (struct wakeup){ -1, -1 };
-        int r = open_all(s, options ? options : &defaults);
+        int r = wakeup_open(&s->wakeup);
+        if (r == 0 && !(s->zmq = zmq_ctx_new()))
+                r = -ENOMEM;
+        if (r == 0)
+                r = copy_filter(s, options);
+        if (r == 0)
+                r = open_links(s, options->endpoints, options->n_endpoints);
         if (r < 0) {
                 hw_subscriber_destroy(&s);
                 errno = -r;
@@ -257,27 +234,22 @@ void hw_subscriber_destroy(struct hw_subscriber **subscriber)
 
 /* ---------------------------------------------------------------- receiving */
 
-/* The topic must be that of the update; an update of a kind that this version does not know may have any. */
-static bool topic_matches(zmq_msg_t *frame, const Hw__Update *u)
-{
-        char topic[HW_TOPIC_MAX];
-        Hw__Kind kind = hw_update_kind(u);
-
-        if (kind == HW__KIND__KIND_NONE)
-                return true;
-        size_t n = hw_topic(topic, kind, u->target ? u->target : "");
-        return zmq_msg_size(frame) == n && !memcmp(zmq_msg_data(frame), topic, n);
-}
-
-/* Unpacks an update with its topic, or counts it as bad and returns NULL. */
+/*
+ * Unpacks an update with its topic, or counts it as bad and returns NULL. The topic must be that of the update; an
+ * update of a kind that this version does not know may have any.
+ */
 static Hw__Update *unpack_update(struct hw_subscriber *s, int n_parts, zmq_msg_t parts[2])
 {
+        char topic[HW_TOPIC_MAX];
         const char *reason;
         Hw__Update *u = NULL;
 
         if (n_parts == 2)
                 u = hw_update_unpack(zmq_msg_data(&parts[1]), zmq_msg_size(&parts[1]), &reason);
-        if (u && u->has_epoch && u->sequence > 0 && topic_matches(&parts[0], u))
+        const Hw__Kind kind = u ? hw_update_kind(u) : HW__KIND__KIND_NONE;
+        const size_t n = kind ? hw_topic(topic, kind, u->target ? u->target : "") : 0;
+        if (u && u->has_epoch && u->sequence > 0 &&
+            (!kind || (zmq_msg_size(&parts[0]) == n && !memcmp(zmq_msg_data(&parts[0]), topic, n))))
                 return u;
         s->stats.bad++;
         hw_update_unref(u);
@@ -294,7 +266,10 @@ static int receive_update(struct hw_subscriber *s, struct link *l, uint64_t now)
                 size_t bytes = zmq_msg_size(&parts[1]);
                 Hw__Update *u = unpack_update(s, r, parts);
 
-                if (u && follows_target(s, u->target))
+                const bool followed =
+                        u && (!s->targets || !u->target || !*u->target ||
+                              bsearch(&u->target, s->targets, s->n_targets, sizeof(*s->targets), compare_names));
+                if (followed)
                         r = clone_live(&l->clone, u, bytes, now);
                 else
                         hw_update_unref(u);
@@ -365,11 +340,15 @@ static int request_snapshot(struct hw_subscriber *s, struct link *l, uint64_t no
 /* Returns more than 0 when it did something or an event waits, or -errno. */
 static int run_turn(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
-        int r = now >= next_key_ns(l) ? try_next_key(s, l) : 0;
+        int r = 0;
 
-        if (r < 0)
-                return r;
-        r = clone_tick(&l->clone, now);
+        if (now >= next_key_ns(l)) {
+                close_sockets(l);
+                l->key++;
+                r = open_sockets(s, l);
+        }
+        if (r >= 0)
+                r = clone_tick(&l->clone, now);
         int asked = r < 0 ? r : request_snapshot(s, l, now);
         int update = asked < 0 ? asked : receive_update(s, l, now);
         int reply = update < 0 ? update : receive_reply(s, l, now);
@@ -395,32 +374,6 @@ static bool pop_event(struct hw_subscriber *s)
         return false;
 }
 
-static uint64_t next_deadline(const struct hw_subscriber *s)
-{
-        uint64_t at = UINT64_MAX;
-
-        for (size_t i = 0; i < s->n_links; i++) {
-                uint64_t due = clone_deadline(&s->links[i].clone);
-
-                at = due < at ? due : at;
-                due = next_key_ns(&s->links[i]);
-                at = due < at ? due : at;
-        }
-        return at;
-}
-
-static int turn_all(struct hw_subscriber *s, uint64_t now)
-{
-        int r = 0;
-
-        for (size_t i = 0; i < s->n_links && r >= 0; i++) {
-                int did = run_turn(s, &s->links[i], now);
-
-                r = did < 0 ? did : r + did;
-        }
-        return r;
-}
-
 int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update **ret_update)
 {
         uint64_t now = clock_mono_ns();
@@ -433,12 +386,22 @@ int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update
                         *ret_update = s->current->update;
                         return (int)s->current->event;
                 }
-                int r = turn_all(s, now);
-                if (r < 0)
-                        return r;
-                if (r > 0)
+                bool busy = false;
+                for (size_t i = 0; i < s->n_links; i++) {
+                        const int r = run_turn(s, &s->links[i], now);
+                        if (r < 0)
+                                return r;
+                        busy = busy || r > 0;
+                }
+                if (busy)
                         continue;
-                uint64_t due = next_deadline(s);
+                uint64_t due = UINT64_MAX;
+                for (size_t i = 0; i < s->n_links; i++) {
+                        const uint64_t clone_ns = clone_deadline(&s->links[i].clone);
+                        const uint64_t key_ns = next_key_ns(&s->links[i]);
+                        due = clone_ns < due ? clone_ns : due;
+                        due = key_ns < due ? key_ns : due;
+                }
                 wakeup_at(&s->wakeup, due);
                 if (due > now && (now >= until || wakeup_wait(&s->wakeup, now, until) == -EINTR))
                         return HW_SUBSCRIBER_NOTHING;
