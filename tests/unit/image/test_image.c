@@ -201,6 +201,25 @@ static struct new_whole empty(void)
         return (struct new_whole){ .state = NEW_STARTING, .fresh = 2.5, .numbers = { -1, -1, -1 } };
 }
 
+/* What the new version makes of what the old one writes; NULL, or why it is refused. */
+static const char *read_old(struct old_whole *old, struct new_whole *ret)
+{
+        struct image im;
+        size_t n;
+
+        *ret = empty();
+        image_write(&im, 0);
+        image_old(&im, old);
+        uint8_t *bytes = image_detach(&im, &n);
+        image_done(&im);
+        image_read(&im, bytes, n);
+        read_new(&im, ret);
+        const char *trouble = im.trouble;
+        image_done(&im);
+        free(bytes);
+        return trouble;
+}
+
 /* ------------------------------------------------------------------- tests */
 
 TEST(test_same_version)
@@ -262,43 +281,23 @@ TEST(test_unknown_stays_unknown)
 {
         struct old_item items[4] = { { .id = 0 } };
         struct old_whole old = example(items);
-        struct new_whole w = empty();
-        struct image im;
-        size_t n;
+        struct new_whole w;
 
         old.bytes = UINT64_MAX;
-        image_write(&im, 0);
-        image_old(&im, &old);
-        uint8_t *bytes = image_detach(&im, &n);
-        image_done(&im);
-        image_read(&im, bytes, n);
-        read_new(&im, &w);
-        assert_null(im.trouble);
+        assert_null(read_old(&old, &w));
         assert_true(isnan(w.bytes));
-        image_done(&im);
         free(w.items);
-        free(bytes);
 }
 
 TEST(test_an_unknown_state_is_refused)
 {
         struct old_item items[4] = { { .id = 0 } };
         struct old_whole old = example(items);
-        struct new_whole w = empty();
-        struct image im;
-        size_t n;
+        struct new_whole w;
 
         old.state = OLD_FORGOTTEN;
-        image_write(&im, 0);
-        image_old(&im, &old);
-        uint8_t *bytes = image_detach(&im, &n);
-        image_done(&im);
-        image_read(&im, bytes, n);
-        read_new(&im, &w);
-        assert_string_equal(im.trouble, "a state in it is not known to this version");
-        image_done(&im);
+        assert_string_equal(read_old(&old, &w), "a state in it is not known to this version");
         free(w.items);
-        free(bytes);
 }
 
 TEST(test_what_must_be_the_same)
