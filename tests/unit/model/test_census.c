@@ -6,27 +6,10 @@
 #include "proto/base/array.h"
 #include "proto/base/limits.h"
 #include "proto/base/outside_census.h"
-#include "tests/unit/model/events.h"
-#include "tests/unit/test.h"
+#include "tests/unit/model/one_feed.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static struct feed f;
-
-static int open_feed(void **unused)
-{
-        (void)unused;
-        feed_open(&f);
-        return 0;
-}
-
-static int close_feed(void **unused)
-{
-        (void)unused;
-        feed_close(&f);
-        return 0;
-}
 
 static void profile_begin(enum breakdown breakdown)
 {
@@ -62,7 +45,7 @@ static struct cell point(const struct band *b, uint32_t i)
         return p;
 }
 
-TEST_WITH(test_rows_and_bands, open_feed, close_feed)
+FEED_TEST(test_rows_and_bands)
 {
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         row("orphan", 5); /* of a sample that began before the log */
@@ -120,7 +103,7 @@ static void census_numbered(uint64_t time_ns, uint64_t number, uint64_t threads)
 }
 
 /* The number of an estimated census has its spread, in whole millionths, none of which are lost upwards. */
-TEST_WITH(test_an_estimated_census, open_feed, close_feed)
+FEED_TEST(test_an_estimated_census)
 {
         static const double spreads[] = { 1e-6, 0.0306, 1.5, 1e9 };
         const struct census_history *h = model_census_history(f.m);
@@ -147,7 +130,7 @@ TEST_WITH(test_an_estimated_census, open_feed, close_feed)
 }
 
 /* One that was read from outside costs no pause, also where its time is within a collection's. */
-TEST_WITH(test_a_census_from_outside_costs_no_pause, open_feed, close_feed)
+FEED_TEST(test_a_census_from_outside_costs_no_pause)
 {
         static const uint64_t numbers[] = { OUTSIDE_CENSUS, 0 };
 
@@ -175,7 +158,7 @@ static void collect(uint64_t from, uint64_t to)
 }
 
 /* A collection for heapwatch's own census is none of the program's, whichever of their events come first. */
-TEST_WITH(test_what_watching_costs_is_kept_apart, open_feed, close_feed)
+FEED_TEST(test_what_watching_costs_is_kept_apart)
 {
         for (uint64_t period = 0; period <= 1; period++)
                 for (int late = 0; late <= 1; late++) {
@@ -214,7 +197,7 @@ TEST_WITH(test_what_watching_costs_is_kept_apart, open_feed, close_feed)
 }
 
 /* How many threads a band has comes before its row, and is of that row alone. */
-TEST_WITH(test_threads_of_a_band, open_feed, close_feed)
+FEED_TEST(test_threads_of_a_band)
 {
         ev(&f, HW_OUTSIDE_THREADS, NONE, 1, "48", U(0), U(99));
         assert_true(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS] == 99);
@@ -247,7 +230,7 @@ static void put_message(const char *text)
 }
 
 /* In a program's own log messages tell threads, whose bytes are in other bands: no band has them twice. */
-TEST_WITH(test_threads_beside_bands, open_feed, close_feed)
+FEED_TEST(test_threads_beside_bands)
 {
         static const char *const others[] = { "",
                                               "x",
@@ -295,7 +278,7 @@ TEST_WITH(test_threads_beside_bands, open_feed, close_feed)
 }
 
 /* How many closures bands have is known where one message tells all of them. */
-TEST_WITH(test_closures_of_bands, open_feed, close_feed)
+FEED_TEST(test_closures_of_bands)
 {
         static const char *const others[] = { "",       "12",    "12 ",
                                               "12 3 4", "12 x",  "12  3",
@@ -324,7 +307,7 @@ TEST_WITH(test_closures_of_bands, open_feed, close_feed)
 }
 
 /* What most of a band is: of one that the census has, and no more than all of it. */
-TEST_WITH(test_contents_of_bands, open_feed, close_feed)
+FEED_TEST(test_contents_of_bands)
 {
         static const char *const others[] = { "",          "0",           "0 ",         "0 300",
                                               "0 300 ",    "x 3 [Int]",   "0 x [Int]",  "0  3 [Int]",
@@ -371,7 +354,7 @@ TEST_WITH(test_contents_of_bands, open_feed, close_feed)
         assert_int_equal(model_census(f.m)->n_contents, OUTSIDE_CONTENTS_MOST);
 }
 
-TEST_WITH(test_unfinished, open_feed, close_feed)
+FEED_TEST(test_unfinished)
 {
         begin(10);
         row("a", 5);
@@ -401,7 +384,7 @@ TEST_WITH(test_unfinished, open_feed, close_feed)
 }
 
 /* Before 8.10 a sample ends where the next begins, or with the log. */
-TEST_WITH(test_without_end_events, open_feed, close_feed)
+FEED_TEST(test_without_end_events)
 {
         ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), "GHC-8.6.5 rts_p");
         begin(10);
@@ -418,7 +401,7 @@ TEST_WITH(test_without_end_events, open_feed, close_feed)
         assert_true(f.census.unfinished);
 }
 
-TEST_WITH(test_biography, open_feed, close_feed)
+FEED_TEST(test_biography)
 {
         profile_begin(BREAKDOWN_BIOGRAPHY);
         for (uint64_t i = 1; i <= 3; i++) {
@@ -437,7 +420,7 @@ static void centre(uint32_t id, const char *label, const char *module)
         ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 1, "4zzz1", U(id), label, module, "a.hs:1:2-3", U(id == 3));
 }
 
-TEST_WITH(test_stacks, open_feed, close_feed)
+FEED_TEST(test_stacks)
 {
         profile_begin(BREAKDOWN_COST_CENTRE_STACK);
         centre(1, "inner", "Main");
@@ -472,7 +455,7 @@ TEST_WITH(test_stacks, open_feed, close_feed)
         assert_int_equal(bands_cost_centres_left_out(model_bands(f.m)), 0);
 }
 
-TEST_WITH(test_a_deep_stack_is_cut, open_feed, close_feed)
+FEED_TEST(test_a_deep_stack_is_cut)
 {
         uint8_t payload[10 + 255 * 4] = { 0 };
 
@@ -494,7 +477,7 @@ static void ipe(uint64_t key, const char *name)
         ev(&f, HW_IPE, NONE, 1, "8zzzzzz", key, name, "21", "T", "bind", "Main", "a.hs:1:2");
 }
 
-TEST_WITH(test_info_tables, open_feed, close_feed)
+FEED_TEST(test_info_tables)
 {
         profile_begin(BREAKDOWN_INFO_TABLE);
         ipe(0x4ab3c8, "Main_Leak_con_info");
@@ -544,7 +527,7 @@ TEST_WITH(test_info_tables, open_feed, close_feed)
 }
 
 /* More of them than are prefetched at once, each with a table, in two orders. */
-TEST_WITH(test_many_info_tables, open_feed, close_feed)
+FEED_TEST(test_many_info_tables)
 {
         enum { MANY = 3000 };
         char label[32];
@@ -572,7 +555,7 @@ TEST_WITH(test_many_info_tables, open_feed, close_feed)
 }
 
 /* First seen in a census that never ends: without a sample, until one that ends. */
-TEST_WITH(test_band_of_an_unfinished_census, open_feed, close_feed)
+FEED_TEST(test_band_of_an_unfinished_census)
 {
         begin(10);
         row("a", 1);
@@ -594,7 +577,7 @@ TEST_WITH(test_band_of_an_unfinished_census, open_feed, close_feed)
 }
 
 /* GHC 9.4.3 wrote the address of the code behind the table; the releases around it did not. */
-TEST_WITH(test_info_tables_of_943, open_feed, close_feed)
+FEED_TEST(test_info_tables_of_943)
 {
         static const struct {
                 const char *rts;
@@ -620,7 +603,7 @@ TEST_WITH(test_info_tables_of_943, open_feed, close_feed)
         }
 }
 
-TEST_WITH(test_texts_that_are_cut_short, open_feed, close_feed)
+FEED_TEST(test_texts_that_are_cut_short)
 {
         profile_begin(BREAKDOWN_INFO_TABLE);
         ev(&f, HW_IPE, NONE, 1, "8zt", U(5), "name", "no NUL behind"); /* four texts are missing */
@@ -647,7 +630,7 @@ static void many(uint32_t from, uint32_t to)
 }
 
 /* Out of memory. */
-TEST_WITH(test_closed_to_new_bands, open_feed, close_feed)
+FEED_TEST(test_closed_to_new_bands)
 {
         begin(10);
         many(0, 3);
@@ -671,7 +654,7 @@ TEST_WITH(test_closed_to_new_bands, open_feed, close_feed)
         assert_int_equal(bands_count(model_bands(f.m)), 5);
 }
 
-TEST_WITH(test_too_many_bands, open_feed, close_feed)
+FEED_TEST(test_too_many_bands)
 {
         begin(10);
         many(0, LIMIT_BANDS);
@@ -691,7 +674,7 @@ TEST_WITH(test_too_many_bands, open_feed, close_feed)
 }
 
 /* 10,000 bands and 100,000 info tables in 40 MB. */
-TEST_WITH(test_memory_of_a_large_program, open_feed, close_feed)
+FEED_TEST(test_memory_of_a_large_program)
 {
         profile_begin(BREAKDOWN_INFO_TABLE);
         for (uint32_t i = 0; i < 100000; i++) {
@@ -715,7 +698,7 @@ TEST_WITH(test_memory_of_a_large_program, open_feed, close_feed)
         assert_in_range(model_held_bytes(f.m), 10 << 20, 40000000);
 }
 
-TEST_WITH(test_sums_do_not_wrap, open_feed, close_feed)
+FEED_TEST(test_sums_do_not_wrap)
 {
         begin(10);
         row("a", UINT64_MAX - 1);
@@ -726,7 +709,7 @@ TEST_WITH(test_sums_do_not_wrap, open_feed, close_feed)
 }
 
 /* A band's history against all its samples, with times that jump. */
-TEST_WITH(test_history_of_a_band, open_feed, close_feed)
+FEED_TEST(test_history_of_a_band)
 {
         static uint64_t times[600], values[600];
         uint64_t x = 5, t = 100 * SECOND;
@@ -783,7 +766,7 @@ static double held(const struct band *b, uint64_t time_ns)
 }
 
 /* At the last census of each of the total's cells, bands and total are those of that census, exactly. */
-TEST_WITH(test_bands_and_total_are_of_one_census, open_feed, close_feed)
+FEED_TEST(test_bands_and_total_are_of_one_census)
 {
         enum { CENSUSES = 900, BANDS = 5 };
         static const char *const names[BANDS] = { "a", "b", "c", "d", "e" };
@@ -836,7 +819,7 @@ TEST_WITH(test_bands_and_total_are_of_one_census, open_feed, close_feed)
         assert_true(checked > 1000);
 }
 
-TEST_WITH(test_history_of_hostile_times, open_feed, close_feed)
+FEED_TEST(test_history_of_hostile_times)
 {
         static const uint64_t times[] = { 5, UINT64_MAX, 0, UINT64_MAX / 2, 7 };
 
@@ -861,7 +844,7 @@ static uint64_t samples_kept(const struct band *b)
 }
 
 /* Beyond the first bands small ones have fewer points, until they are large; no sample is lost by that. */
-TEST_WITH(test_small_bands_have_few_points, open_feed, close_feed)
+FEED_TEST(test_small_bands_have_few_points)
 {
         enum { CENSUSES = 300, BANDS = 100, GROWS = 60, FROM = 200 };
         char name[16];
@@ -885,7 +868,7 @@ TEST_WITH(test_small_bands_have_few_points, open_feed, close_feed)
 }
 
 /* Points of small bands are small: sizes below BAND_WHOLE_BYTES are kept exactly, whatever becomes of the count. */
-TEST_WITH(test_thin_points, open_feed, close_feed)
+FEED_TEST(test_thin_points)
 {
         struct band_point_thin a = { .mean = 1000, .min = 0, .max = 65535, .last = 7, .count = UINT16_MAX };
         struct band_point_thin b = { .mean = 3000, .min = 1, .max = 9, .last = 65535, .count = UINT16_MAX },
@@ -910,7 +893,7 @@ static bool about(double a, double b, double scale)
 }
 
 /* Against a cell that takes the same samples one by one; some come late, in some censuses there is no row. */
-TEST_WITH(test_total, open_feed, close_feed)
+FEED_TEST(test_total)
 {
         struct trend_cell naive = { .cell.n = 0 };
         uint64_t x = 7, t = 30 * UINT64_C(86400) * SECOND;
@@ -940,7 +923,7 @@ TEST_WITH(test_total, open_feed, close_feed)
 }
 
 /* The next row is usually that of the previous census: a label that only begins like it is another band. */
-TEST_WITH(test_expected_rows, open_feed, close_feed)
+FEED_TEST(test_expected_rows)
 {
         static const char *const labels[][3] = {
                 { "FUN", "FUNX", "FU" }, { "FUN", "FU", "FUNX" }, { "FUNX", "FUNX", "FUN" }, { "FUN", "FUNX", "FU" }

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every concept of the model but censuses, from synthetic events. */
 #include "daemon/model/limits.h"
-#include "tests/unit/model/events.h"
+#include "tests/unit/model/one_feed.h"
 
 #include "daemon/model/sizing.h"
 #include "proto/base/limits.h"
 #include "proto/eventlog/limits.h"
-#include "tests/unit/test.h"
 
 static struct series_view view;
-
-static struct feed f;
-
-static int open_feed(void **unused)
-{
-        (void)unused;
-        feed_open(&f);
-        return 0;
-}
-
-static int close_feed(void **unused)
-{
-        (void)unused;
-        feed_close(&f);
-        return 0;
-}
 
 static void args(const char *const *list, size_t n)
 {
@@ -47,7 +30,7 @@ static void identifier(const char *text)
         ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), text);
 }
 
-TEST_WITH(test_unknown_is_not_zero, open_feed, close_feed)
+FEED_TEST(test_unknown_is_not_zero)
 {
         const struct heap *h = model_heap(f.m);
         const struct gc *gc = model_gc(f.m);
@@ -68,7 +51,7 @@ TEST_WITH(test_unknown_is_not_zero, open_feed, close_feed)
         assert_int_equal(notes_oldest(model_notes(f.m)), 0);
 }
 
-TEST_WITH(test_identity, open_feed, close_feed)
+FEED_TEST(test_identity)
 {
         const struct run *run = model_run(f.m);
 
@@ -105,7 +88,7 @@ TEST_WITH(test_identity, open_feed, close_feed)
         assert_null(run->program);
 }
 
-TEST_WITH(test_options, open_feed, close_feed)
+FEED_TEST(test_options)
 {
         const struct run *run = model_run(f.m);
 
@@ -135,7 +118,7 @@ static void block(uint16_t cap, uint64_t begin, uint64_t end, uint32_t size)
         ev(&f, HW_BLOCK_MARKER, cap, begin, "482", U(size), U(end), U(cap));
 }
 
-TEST_WITH(test_clock, open_feed, close_feed)
+FEED_TEST(test_clock)
 {
         block(NONE, 100, 2000, 24);
         block(0, 100, 1500, 24);
@@ -160,7 +143,7 @@ TEST_WITH(test_clock, open_feed, close_feed)
         assert_int_equal(model_watermark_ns(f.m), model_time_ns(f.m));
 }
 
-TEST_WITH(test_a_log_without_capabilities, open_feed, close_feed)
+FEED_TEST(test_a_log_without_capabilities)
 {
         block(NONE, 100, 2000, 24);
         block(NONE, 2000, 3000, 24);
@@ -170,7 +153,7 @@ TEST_WITH(test_a_log_without_capabilities, open_feed, close_feed)
         assert_int_equal(model_watermark_ns(f.m), 3000);
 }
 
-TEST_WITH(test_times_outside_their_block, open_feed, close_feed)
+FEED_TEST(test_times_outside_their_block)
 {
         block(0, 1000, 2000, 24 + 10 * 24);
         ev(&f, HW_HEAP_LIVE, 0, UINT64_MAX / 2, "48", U(0), U(10));
@@ -199,7 +182,7 @@ static void stats(uint16_t cap, uint64_t t, unsigned gen, uint64_t copied, uint6
            U(copied), U(copied / 4));
 }
 
-TEST_WITH(test_collections, open_feed, close_feed)
+FEED_TEST(test_collections)
 {
         const struct gc *gc = model_gc(f.m);
 
@@ -248,7 +231,7 @@ TEST_WITH(test_collections, open_feed, close_feed)
         assert_int_equal(f.newest_sample[SERIES_SLOP], 30);
 }
 
-TEST_WITH(test_collections_without_their_pair, open_feed, close_feed)
+FEED_TEST(test_collections_without_their_pair)
 {
         const struct gc *gc = model_gc(f.m);
 
@@ -279,7 +262,7 @@ TEST_WITH(test_collections_without_their_pair, open_feed, close_feed)
 }
 
 /* The newest pauses, oldest first, whatever the order in which capabilities bring them. */
-TEST_WITH(test_last_pauses, open_feed, close_feed)
+FEED_TEST(test_last_pauses)
 {
         static const uint64_t ends[] = { 300, 100, 700, 200, 900, 500, 50, 800, 600 },
                               last[] = { 500, 600, 700, 800, 900 };
@@ -299,7 +282,7 @@ TEST_WITH(test_last_pauses, open_feed, close_feed)
         assert_true(gc->last[3].major && gc->last[3].generation == 1);
 }
 
-TEST_WITH(test_shares, open_feed, close_feed)
+FEED_TEST(test_shares)
 {
         const struct gc *gc = model_gc(f.m);
 
@@ -319,7 +302,7 @@ TEST_WITH(test_shares, open_feed, close_feed)
         assert_true(gc->share_run > 0.099 && gc->share_run < 0.101);
 }
 
-TEST_WITH(test_heap, open_feed, close_feed)
+FEED_TEST(test_heap)
 {
         const struct heap *h = model_heap(f.m);
 
@@ -364,7 +347,7 @@ TEST_WITH(test_heap, open_feed, close_feed)
 }
 
 /* Of a program that is watched from outside: sums by the runtime's own counters, and no single collection. */
-TEST_WITH(test_counted_from_outside, open_feed, close_feed)
+FEED_TEST(test_counted_from_outside)
 {
         const struct gc *gc = model_gc(f.m);
         const struct heap *h = model_heap(f.m);
@@ -402,7 +385,7 @@ TEST_WITH(test_counted_from_outside, open_feed, close_feed)
         assert_true(gc->collections == 907 && f.n_collections == 0);
 }
 
-TEST_WITH(test_no_counts_in_a_log_of_the_runtime, open_feed, close_feed)
+FEED_TEST(test_no_counts_in_a_log_of_the_runtime)
 {
         ev(&f, HW_GC_START, 0, 1000, "");
         ev(&f, HW_OUTSIDE_GENERATION, NONE, 1100, "42288", U(0), U(0), U(2), U(500), U(20));
@@ -411,7 +394,7 @@ TEST_WITH(test_no_counts_in_a_log_of_the_runtime, open_feed, close_feed)
         assert_int_equal(model_gc(f.m)->n_generations, 0);
 }
 
-TEST_WITH(test_process, open_feed, close_feed)
+FEED_TEST(test_process)
 {
         struct process_sample s;
         const struct resident *r = &model_heap(f.m)->resident;
@@ -461,7 +444,7 @@ TEST_WITH(test_process, open_feed, close_feed)
 }
 
 /* Of a process alone there is who it is, and time; all else is unknown, and there is one advice. */
-TEST_WITH(test_process_without_a_log, open_feed, close_feed)
+FEED_TEST(test_process_without_a_log)
 {
         struct process_identity id = {
                 .pid = 42,
@@ -504,7 +487,7 @@ static void run_stop(uint16_t cap, uint64_t from, uint64_t to, unsigned thread, 
         ev(&f, HW_STOP_THREAD, cap, to, "424", U(thread), U(status), U(0));
 }
 
-TEST_WITH(test_scheduler, open_feed, close_feed)
+FEED_TEST(test_scheduler)
 {
         const struct sched *s = model_sched(f.m);
 
@@ -547,7 +530,7 @@ TEST_WITH(test_scheduler, open_feed, close_feed)
         assert_null(sched_stop_reason(22));
 }
 
-TEST_WITH(test_stop_codes_of_7_8_2, open_feed, close_feed)
+FEED_TEST(test_stop_codes_of_7_8_2)
 {
         const struct sched *s = model_sched(f.m);
 
@@ -567,7 +550,7 @@ TEST_WITH(test_stop_codes_of_7_8_2, open_feed, close_feed)
         assert_int_equal(s->stops[8], 1);
 }
 
-TEST_WITH(test_nonmoving, open_feed, close_feed)
+FEED_TEST(test_nonmoving)
 {
         const struct nonmoving *n = &model_gc(f.m)->nonmoving;
 
@@ -608,7 +591,7 @@ TEST_WITH(test_nonmoving, open_feed, close_feed)
         assert_int_equal(n->free_segments, 8);
 }
 
-TEST_WITH(test_notes, open_feed, close_feed)
+FEED_TEST(test_notes)
 {
         const struct notes *n = model_notes(f.m);
         static char big[3000];
@@ -659,7 +642,7 @@ TEST_WITH(test_notes, open_feed, close_feed)
         assert_true(notes_total(n) == 0 && !notes_get(n, 1));
 }
 
-TEST_WITH(test_time_profile, open_feed, close_feed)
+FEED_TEST(test_time_profile)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -687,7 +670,7 @@ TEST_WITH(test_time_profile, open_feed, close_feed)
         assert_int_equal(profile_ticks(p), 12 + LIMIT_STACKS);
 }
 
-TEST_WITH(test_ticky, open_feed, close_feed)
+FEED_TEST(test_ticky)
 {
         const struct ticky *t = model_ticky(f.m);
 
@@ -727,7 +710,7 @@ static bool advised(enum hw_advice code)
 }
 
 /* Nothing but a header comes from a program that does not flush: event time cannot say that it is late. */
-TEST_WITH(test_advice_in_silence, open_feed, close_feed)
+FEED_TEST(test_advice_in_silence)
 {
         ARGS("api", "+RTS", "-l");
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 7 * SECOND));
@@ -743,7 +726,7 @@ TEST_WITH(test_advice_in_silence, open_feed, close_feed)
 }
 
 /* A program watched from outside has no buffer to flush: what is read of it comes in one without a capability. */
-TEST_WITH(test_no_advice_to_flush_from_outside, open_feed, close_feed)
+FEED_TEST(test_no_advice_to_flush_from_outside)
 {
         ARGS("api");
         for (uint64_t s = 0; s < 60; s++) {
@@ -754,7 +737,7 @@ TEST_WITH(test_no_advice_to_flush_from_outside, open_feed, close_feed)
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 600 * SECOND)); /* nor when its reader has ended */
 }
 
-TEST_WITH(test_advice, open_feed, close_feed)
+FEED_TEST(test_advice)
 {
         enum hw_advice one[1];
 
@@ -805,7 +788,7 @@ TEST_WITH(test_advice, open_feed, close_feed)
         assert_true(advised(HW_ADVICE_BIOGRAPHY_AT_EXIT) && !advised(HW_ADVICE_RETAINER_MANY));
 }
 
-TEST_WITH(test_advice_that_needs_time, open_feed, close_feed)
+FEED_TEST(test_advice_that_needs_time)
 {
         ARGS("api", "+RTS", "-l");
         for (uint64_t s = 0; s < 60; s++) {
@@ -832,7 +815,7 @@ TEST_WITH(test_advice_that_needs_time, open_feed, close_feed)
 }
 
 /* A forked child's clock is the raw monotonic one: large from the start. */
-TEST_WITH(test_clock_that_starts_high, open_feed, close_feed)
+FEED_TEST(test_clock_that_starts_high)
 {
         uint64_t t0 = UINT64_C(3000000) * SECOND;
         struct point p[4];
@@ -855,7 +838,7 @@ TEST_WITH(test_clock_that_starts_high, open_feed, close_feed)
 }
 
 /* Whoever joins late is told definitions again, of the time when they were first said: what was then is not known. */
-TEST_WITH(test_known_from_the_first_block_on, open_feed, close_feed)
+FEED_TEST(test_known_from_the_first_block_on)
 {
         assert_true(model_first_time_ns(f.m) == UNKNOWN_U64);
         block(NONE, 5, SECOND, 24 + 16 + 26);
@@ -878,7 +861,7 @@ TEST_WITH(test_known_from_the_first_block_on, open_feed, close_feed)
         assert_int_equal(model_first_time_ns(f.m), 599 * SECOND);
 }
 
-TEST_WITH(test_late_samples_are_counted, open_feed, close_feed)
+FEED_TEST(test_late_samples_are_counted)
 {
         ev(&f, HW_HEAP_LIVE, 0, 1000 * SECOND, "48", U(0), U(1));
         ev(&f, HW_HEAP_LIVE, 0, 800 * SECOND, "48", U(0), U(1));
@@ -888,7 +871,7 @@ TEST_WITH(test_late_samples_are_counted, open_feed, close_feed)
         assert_int_equal(model_series(f.m, SERIES_LIVE, &view)->total.cell.n, 3);
 }
 
-TEST_WITH(test_no_callbacks, open_feed, close_feed)
+FEED_TEST(test_no_callbacks)
 {
         struct model_sink none = { 0 };
         struct model *told = f.m;

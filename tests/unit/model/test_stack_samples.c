@@ -2,27 +2,10 @@
 /* Samples of stacks that a program takes by ghc-stack-profiler. */
 #include <string.h>
 
-#include "tests/unit/model/events.h"
+#include "tests/unit/model/one_feed.h"
 
 #include "daemon/model/limits.h"
 #include "proto/base/limits.h"
-#include "tests/unit/test.h"
-
-static struct feed f;
-
-static int open_feed(void **unused)
-{
-        (void)unused;
-        feed_open(&f);
-        return 0;
-}
-
-static int close_feed(void **unused)
-{
-        (void)unused;
-        feed_close(&f);
-        return 0;
-}
 
 static void define_string(uint64_t id, const char *text)
 {
@@ -50,7 +33,7 @@ static double undefined_frames(void)
         return model_heap(f.m)->facts[CARRIED_FRAMES_UNDEFINED];
 }
 
-TEST_WITH(test_samples, open_feed, close_feed)
+FEED_TEST(test_samples)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -79,7 +62,7 @@ TEST_WITH(test_samples, open_feed, close_feed)
         assert_true(undefined_frames() == 0);
 }
 
-TEST_WITH(test_annotations, open_feed, close_feed)
+FEED_TEST(test_annotations)
 {
         define_string(1, "query \"users\"");
         define_string(2, "Db.hs");
@@ -91,7 +74,7 @@ TEST_WITH(test_annotations, open_feed, close_feed)
         assert_string_equal(frame(1, 1).source, "");
 }
 
-TEST_WITH(test_definitions_that_come_late, open_feed, close_feed)
+FEED_TEST(test_definitions_that_come_late)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -118,7 +101,7 @@ TEST_WITH(test_definitions_that_come_late, open_feed, close_feed)
         assert_int_equal(profile_ticks(p), 2);
 }
 
-TEST_WITH(test_recursion_makes_no_stack_deeper, open_feed, close_feed)
+FEED_TEST(test_recursion_makes_no_stack_deeper)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -151,7 +134,7 @@ static void part(uint16_t tag, uint64_t thread, uint64_t first, uint32_t n)
         model_events(f.m, &e, 1);
 }
 
-TEST_WITH(test_parts, open_feed, close_feed)
+FEED_TEST(test_parts)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -181,7 +164,7 @@ TEST_WITH(test_parts, open_feed, close_feed)
         assert_int_equal(profile_left_out(p), 90 - LIMIT_STACK_PARTS);
 }
 
-TEST_WITH(test_what_is_foreign_is_a_note, open_feed, close_feed)
+FEED_TEST(test_what_is_foreign_is_a_note)
 {
         ev(&f, HW_USER_BINARY_MSG, 0, 1, "2t", U(0x4f54), "secret");
         ev(&f, HW_USER_BINARY_MSG, 0, 1, "24421", U(0xffca), U(0), U(1), U(1), U(9)); /* no such frame */
@@ -192,7 +175,7 @@ TEST_WITH(test_what_is_foreign_is_a_note, open_feed, close_feed)
 }
 
 /* Ticks are of CPU time, samples of wall-clock time: the kind that comes first is the run's. */
-TEST_WITH(test_kinds_are_not_added_up, open_feed, close_feed)
+FEED_TEST(test_kinds_are_not_added_up)
 {
         const struct profile *p = model_profile(f.m);
 
@@ -207,7 +190,7 @@ TEST_WITH(test_kinds_are_not_added_up, open_feed, close_feed)
         assert_int_equal(profile_left_out(p), 1);
 }
 
-TEST_WITH(test_limits, open_feed, close_feed)
+FEED_TEST(test_limits)
 {
         const struct profile *p = model_profile(f.m);
 
