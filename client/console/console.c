@@ -223,26 +223,20 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
         (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM, safe_text(safe, sizeof(safe), next));
 }
 
-/* Whether the view has something to draw: its target, or for views of all targets any. */
-static bool can_draw(const struct console *c)
-{
-        if (c->shown->class == &view_help || c->scene.target)
-                return true;
-        return c->shown->class->all_targets && world_targets(c->scene.world);
-}
-
 void console_draw(struct console *c, struct canvas *canvas)
 {
         struct area area = area_below(canvas_area(canvas), FRAME_TOP);
+        const struct console_view *class = c->shown->class;
+        const bool has_data = c->scene.target || (class->all_targets && world_targets(c->scene.world));
 
         c->hits.n = 0;
         area.height -= FRAME_BOTTOM;
         if (area.height < 1)
                 return;
-        if (!can_draw(c))
+        if (!has_data && class != &view_help)
                 draw_nothing(c, canvas, area);
-        else if (c->shown->class->draw)
-                c->shown->class->draw(c, canvas, area);
+        else if (class->draw)
+                class->draw(c, canvas, area);
         else
                 console_table(c, canvas, area, &c->shown->tables[0]);
         draw_frame(c, canvas);
@@ -301,72 +295,36 @@ static void set_mark(struct console *c)
                        scene_when(when, sizeof(when), &c->scene, t, m->time_ns));
 }
 
-/* One clock for everything that is shown; the other on demand. */
-static void toggle_clock(struct console *c)
-{
-        c->scene.run_time = !c->scene.run_time;
-        console_notify(c, false,
-                       c->scene.run_time ? "moments are shown as time since the program started"
-                                         : "moments are shown as time of day, where the program's start is known");
-}
-
 /* -------------------------------------------------------------------- keys */
-
-/* The view of a digit, F-key or letter, or NULL. */
-static const struct console_view *view_of_key(int key)
-{
-        for (size_t i = 0; console_views[i]; i++) {
-                const struct console_view *v = console_views[i];
-
-                if (v->letter && (key == v->letter || (i < 10 && key == '0' + (int)i) || key == SCREEN_F0 + (int)i))
-                        return v;
-        }
-        return NULL;
-}
-
-static void find_next(struct console *c, int by)
-{
-        if (!c->table || !c->table->search[0])
-                console_notify(c, false, "nothing to search for yet: / begins a search");
-        else if (!table_find(c->table, by, false))
-                console_notify(c, true, "'%.60s' is not found", c->table->search);
-}
-
-static void toggle_help(struct console *c)
-{
-        if (c->shown->class == &view_help)
-                console_back(c);
-        else
-                console_show(c, &view_help);
-}
-
-/* From the help or one band to the view before; from a view of one of several targets to their list. */
-static void leave_view(struct console *c)
-{
-        if (c->shown->class->letter && world_targets(c->scene.world) > 1)
-                console_show(c, &view_targets_list);
-        else
-                console_back(c);
-}
 
 /* Keys with the same meaning in every view. */
 static void common_key(struct console *c, int key)
 {
-        const struct console_view *v = view_of_key(key);
+        const bool is_help = c->shown->class == &view_help;
+        const struct console_view *view = NULL;
 
-        if (v)
-                console_show(c, v);
-        else if (key == 'q' && c->shown->class == &view_help)
+        for (size_t i = 0; !view && console_views[i]; i++) {
+                const struct console_view *v = console_views[i];
+                if (v->letter && (key == v->letter || (i < 10 && key == '0' + (int)i) || key == SCREEN_F0 + (int)i))
+                        view = v;
+        }
+        if (view)
+                console_show(c, view);
+        else if (is_help && (key == 'q' || key == '?'))
                 console_back(c);
         else if (key == 'q')
                 c->quit = true;
         else if (key == ' ')
                 c->frozen = !c->frozen;
         else if (key == '?')
-                toggle_help(c);
-        else if (key == 'c')
-                toggle_clock(c);
-        else if (key == '+' || key == '=')
+                console_show(c, &view_help);
+        else if (key == 'c') {
+                c->scene.run_time = !c->scene.run_time;
+                console_notify(c, false,
+                               c->scene.run_time
+                                       ? "moments are shown as time since the program started"
+                                       : "moments are shown as time of day, where the program's start is known");
+        } else if (key == '+' || key == '=')
                 step_window(c, 1);
         else if (key == '-')
                 step_window(c, -1);
@@ -374,9 +332,12 @@ static void common_key(struct console *c, int key)
                 step_cursor(c, key == SCREEN_RIGHT ? 1 : -1);
         else if (key == '/' || key == 'f')
                 entry_begin(c, key == '/' ? ENTRY_SEARCH : ENTRY_FILTER);
-        else if (key == 'n' || key == 'N')
-                find_next(c, key == 'n' ? 1 : -1);
-        else if (key == 's')
+        else if (key == 'n' || key == 'N') {
+                if (!c->table || !c->table->search[0])
+                        console_notify(c, false, "nothing to search for yet: / begins a search");
+                else if (!table_find(c->table, key == 'n' ? 1 : -1, false))
+                        console_notify(c, true, "'%.60s' is not found", c->table->search);
+        } else if (key == 's')
                 console_save(c);
         else if (key == 'M')
                 set_mark(c);
@@ -390,8 +351,10 @@ static void common_key(struct console *c, int key)
                 console_step_target(c, key == '.' ? 1 : -1);
         else if (key == SCREEN_ESCAPE && c->has_cursor)
                 c->has_cursor = false;
+        else if (key == SCREEN_ESCAPE && c->shown->class->letter && world_targets(c->scene.world) > 1)
+                console_show(c, &view_targets_list); /* from one of several targets */
         else if (key == SCREEN_ESCAPE)
-                leave_view(c);
+                console_back(c);
 }
 
 /* Keys go to the view's next table that has rows. */
