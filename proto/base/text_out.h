@@ -32,6 +32,17 @@ void text_out_rewind(struct text_out *o, size_t used);
 /* "a, b or c" */
 void text_put_alternatives(struct text_out *o, const char *const *words, size_t n);
 
+/* Of texts that may be NULL: whether both are the same; a copy of one, to free(). */
+static inline bool text_is_same(const char *a, const char *b)
+{
+        return a && b ? !strcmp(a, b) : a == b;
+}
+
+static inline char *text_copy(const char *text)
+{
+        return text ? strdup(text) : NULL;
+}
+
 /* Whether a text ends with another one, and has more before it. */
 static inline bool text_has_suffix(const char *text, const char *end)
 {

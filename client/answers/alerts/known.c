@@ -14,16 +14,12 @@
 #include "client/answers/answers.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
-
-static bool same_text(const char *a, const char *b)
-{
-        return a && b ? !strcmp(a, b) : a == b;
-}
+#include "proto/base/text_out.h"
 
 static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
 {
-        return same_text(a->rule, b->rule) && same_text(a->group, b->group) && a->has_band == b->has_band &&
-               (!a->has_band || a->band == b->band) && same_text(a->band_label, b->band_label);
+        return text_is_same(a->rule, b->rule) && text_is_same(a->group, b->group) && a->has_band == b->has_band &&
+               (!a->has_band || a->band == b->band) && text_is_same(a->band_label, b->band_label);
 }
 
 /* Whether it is in the state that it was in before, since then: of the next run of a program event time begins anew. */

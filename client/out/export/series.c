@@ -12,6 +12,7 @@
 #include "client/out/export/limits.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
+#include "proto/base/text_out.h"
 
 struct series {
         uint64_t hash, walk; /* the newest walk that had it */
@@ -42,16 +43,11 @@ static uint64_t hash_series(const struct series_list *l, const struct metric_sam
         return part ? hash_text(part->label.value, hash_text(part->suffix, hash)) : hash;
 }
 
-static bool is_text_equal(const char *a, const char *b)
-{
-        return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool is_same(const struct series *a, const struct metric_sample *s, const struct metric_part *part)
 {
         if (a->sample.metric != s->metric || a->sample.n_labels != s->n_labels || a->has_part != (part != NULL))
                 return false;
-        if (part && (strcmp(a->part.suffix, part->suffix) || !is_text_equal(a->part.label.value, part->label.value)))
+        if (part && (strcmp(a->part.suffix, part->suffix) || !text_is_same(a->part.label.value, part->label.value)))
                 return false;
         for (size_t i = 0; i < s->n_labels; i++)
                 if (strcmp(a->labels[i].name, s->labels[i].name) || strcmp(a->labels[i].value, s->labels[i].value))

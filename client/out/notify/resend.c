@@ -16,6 +16,7 @@
 #include "client/cli/report.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
+#include "proto/base/text_out.h"
 
 static const char path[] = "/api/v2/alerts";
 
@@ -137,17 +138,12 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 
 /* ------------------------------------------------------------------- peers */
 
-static bool is_same_text(const char *a, const char *b)
-{
-        return a && b ? !strcmp(a, b) : a == b;
-}
-
 static struct peer *find_peer(const struct resend *r, const struct action_step *s)
 {
         for (size_t i = 0; i < r->n_peers; i++) {
                 struct peer *p = r->peers[i];
-                if (is_same_text(p->url, s->url) && is_same_text(p->bearer_file, s->bearer_file) &&
-                    is_same_text(p->ca_file, s->ca_file) && p->resend_ns == s->resend_ns)
+                if (text_is_same(p->url, s->url) && text_is_same(p->bearer_file, s->bearer_file) &&
+                    text_is_same(p->ca_file, s->ca_file) && p->resend_ns == s->resend_ns)
                         return p;
         }
         return NULL;

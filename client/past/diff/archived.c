@@ -12,6 +12,7 @@
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 
 struct filling {
@@ -145,15 +146,10 @@ static int read_run(struct filling *f, struct database *d)
 
 /* ------------------------------------------------------------------------------ runs */
 
-static char *copy_text(const char *text)
-{
-        return text ? strdup(text) : NULL;
-}
-
 static void describe_run(struct side_run *run, const struct archived_run *from)
 {
-        run->program = copy_text(from->program);
-        run->ghc = copy_text(from->ghc);
+        run->program = text_copy(from->program);
+        run->ghc = text_copy(from->ghc);
         run->breakdown = from->breakdown;
         run->census_period_ns = from->census_period_ns;
         run->left_out = from->lost;
@@ -161,7 +157,7 @@ static void describe_run(struct side_run *run, const struct archived_run *from)
         if (!from->whole)
                 return;
         run->verdict = from->verdict;
-        run->growth = copy_text(from->growth);
+        run->growth = text_copy(from->growth);
 }
 
 static int add_run(struct side *s, struct database *d, const char *selection, const struct archived_run *run)

@@ -14,6 +14,7 @@
 #include "client/world/feed/gather.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/text_out.h"
 
 #define RUNS_MAX 1024u /* of one log */
 
@@ -76,11 +77,6 @@ static int extend_range(struct side_reader *r, const Hw__Update *u)
 
 /* ------------------------------------------------------------ what is kept of a run */
 
-static char *copy_text(const char *text)
-{
-        return text ? strdup(text) : NULL;
-}
-
 static void describe_run(struct side_run *run, const struct run_meter *m)
 {
         const struct world_target *t = m->target;
@@ -89,8 +85,8 @@ static void describe_run(struct side_run *run, const struct run_meter *m)
 
         run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
         if (info) {
-                run->program = copy_text(info->program);
-                run->ghc = copy_text(info->ghc_version);
+                run->program = text_copy(info->program);
+                run->ghc = text_copy(info->ghc_version);
                 run->breakdown = info->breakdown;
                 run->census_period_ns = info->census_period_ns;
         }
@@ -99,7 +95,7 @@ static void describe_run(struct side_run *run, const struct run_meter *m)
         if (t->trends[HW__SERIES__SERIES_LIVE])
                 run->verdict = t->trends[HW__SERIES__SERIES_LIVE]->verdict;
         if (t->trend_state && t->trend_state->growth)
-                run->growth = copy_text(t->trend_state->growth->sentence);
+                run->growth = text_copy(t->trend_state->growth->sentence);
 }
 
 static void run_done(struct side_run *run)

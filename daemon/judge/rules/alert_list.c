@@ -69,11 +69,6 @@ void alert_free(struct alert *alert)
 
 /* -------------------------------------------------------------------- identity */
 
-static char *copy_text(const char *text)
-{
-        return text ? strdup(text) : NULL;
-}
-
 uint64_t alert_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                            const char *band_name)
 {
@@ -126,8 +121,8 @@ static bool name_band(struct alert *alert, const struct rule_data *data)
 
         alert_text_band(data, alert->band, &texts);
         alert->band_label = strdup(texts.label);
-        alert->band_source = copy_text(texts.source[0] ? texts.source : NULL);
-        alert->band_name = copy_text(texts.name[0] ? texts.name : NULL);
+        alert->band_source = text_copy(texts.source[0] ? texts.source : NULL);
+        alert->band_name = text_copy(texts.name[0] ? texts.name : NULL);
         return alert->band_label && !alert->band_source == !texts.source[0] && !alert->band_name == !texts.name[0];
 }
 
