@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "heapwatch/text.h"
 #include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
 
@@ -276,4 +277,12 @@ void json_known_text(struct json_out *j, const char *key, const char *text)
 {
         if (text)
                 json_member_text(j, key, text);
+}
+
+void json_known_wall(struct json_out *j, const char *key, uint64_t wall_ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (wall_ns != UINT64_MAX)
+                json_member_text(j, key, hw_time_text(text, sizeof(text), wall_ns));
 }

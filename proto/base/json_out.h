@@ -69,6 +69,7 @@ void json_member_text(struct json_out *j, const char *key, const char *text);
 void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value);
 void json_known_double(struct json_out *j, const char *key, bool known, double value);
 void json_known_text(struct json_out *j, const char *key, const char *text);
+void json_known_wall(struct json_out *j, const char *key, uint64_t wall_ns); /* as RFC 3339; not UINT64_MAX */
 
 /* A value that is JSON already. */
 void json_raw(struct json_out *j, const char *json);

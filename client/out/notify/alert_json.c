@@ -39,14 +39,6 @@ static char *finish_json(struct writer *w)
         return document_close(&w->document) ? document_detach(&w->document) : NULL;
 }
 
-static void put_wall(struct json_out *j, const char *name, uint64_t wall_ns)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (wall_ns != UNKNOWN_U64)
-                json_known_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
-}
-
 /* A value as it was read, without line feeds and with control characters escaped. */
 static void put_value(struct json_out *j, const json_t *value)
 {
@@ -156,9 +148,9 @@ char *json_webhook(const struct alert_event *e)
         json_open(j, '{');
         json_known_text(j, "status", alert_event_text(e, "status"));
         put_labels(j, "labels", "annotations", e);
-        put_wall(j, "startsAt", starts_at(e));
+        json_known_wall(j, "startsAt", starts_at(e));
         if (e->resolved)
-                put_wall(j, "endsAt", alert_event_wall_ns(e));
+                json_known_wall(j, "endsAt", alert_event_wall_ns(e));
         else
                 json_known_text(j, "endsAt", NEVER);
         json_known_text(j, "generatorURL", "");
@@ -187,8 +179,8 @@ char *json_alertmanager(const struct alert_event *const *events, size_t n, uint6
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
                 put_labels(j, "labels", "annotations", events[i]);
-                put_wall(j, "startsAt", starts_at(events[i]));
-                put_wall(j, "endsAt", events[i]->resolved ? ended_at(events[i], now_wall_ns) : ends_wall_ns);
+                json_known_wall(j, "startsAt", starts_at(events[i]));
+                json_known_wall(j, "endsAt", events[i]->resolved ? ended_at(events[i], now_wall_ns) : ends_wall_ns);
                 json_close(j, '}');
         }
         json_close(j, ']');

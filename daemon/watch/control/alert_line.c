@@ -14,14 +14,6 @@
 #include "proto/base/process.h"
 #include "proto/wire/action_plan.h"
 
-static void put_time(struct json_out *j, const char *name, uint64_t wall_ns)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (wall_ns != UNKNOWN_U64)
-                json_known_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
-}
-
 /* 64-bit integers are written as strings, as in all JSON of heapwatch. */
 static void put_event_time(struct json_out *j, const char *name, uint64_t ns)
 {
@@ -61,9 +53,9 @@ static void put_alert(struct json_out *j, const char *target, const struct alert
                         over && a->state.now == ALERT_FIRING ? "The target was removed from the daemon." : a->sentence);
         put_pairs(j, "labels", a->rule->text.labels, a->rule->text.n_labels);
         put_pairs(j, "annotations", a->annotations, a->n_annotations);
-        put_time(j, "activeAt", a->active.wall_ns);
-        put_time(j, "startsAt", a->fired.wall_ns);
-        put_time(j, "at", at.wall_ns);
+        json_known_wall(j, "activeAt", a->active.wall_ns);
+        json_known_wall(j, "startsAt", a->fired.wall_ns);
+        json_known_wall(j, "at", at.wall_ns);
         put_event_time(j, "activeTimeNs", a->active.time_ns);
         put_event_time(j, "startsTimeNs", a->fired.time_ns);
         put_event_time(j, "timeNs", at.time_ns);
