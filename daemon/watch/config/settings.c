@@ -87,14 +87,6 @@ static bool refuse_value(const struct setting *s, const char *value, struct erro
         return error_set(error, "'%.40s'; expected %s", value, s->expected);
 }
 
-static bool set_text(const struct setting *s, char *to, const char *value, struct error *error)
-{
-        if (strlen(value) >= s->size)
-                return error_set(error, "expected %s of at most %zu bytes", s->expected, s->size - 1);
-        (void)snprintf(to, s->size, "%s", value);
-        return true;
-}
-
 static bool parse_quantity(const struct setting *s, const char *value, uint64_t *ret)
 {
         if (s->kind == SETTING_NUMBER) {
@@ -121,26 +113,16 @@ static bool set_quantity(const struct setting *s, void *to, const char *value, s
         return true;
 }
 
-static bool set_not(const struct setting *s, bool *to, const char *value, struct error *error)
-{
-        *to = !strcmp(value, s->set);
-        return *to || !strcmp(value, s->clear) || refuse_value(s, value, error);
-}
-
-static bool set_levels(const struct setting *s, struct log_levels *to, const char *value, struct error *error)
-{
-        return log_parse_level(value, to) ||
-               error_set(error, "'%.40s'; expected %s, or by room, e.g. info,source=debug; rooms: %s", value,
-                         s->expected, log_room_names());
-}
-
 static bool set_value(struct config *c, const struct setting *s, const char *value, struct error *error)
 {
         void *to = (char *)c + s->at;
 
         switch (s->kind) {
         case SETTING_TEXT:
-                return set_text(s, to, value, error);
+                if (strlen(value) >= s->size)
+                        return error_set(error, "expected %s of at most %zu bytes", s->expected, s->size - 1);
+                (void)snprintf(to, s->size, "%s", value);
+                return true;
         case SETTING_DIRECTORY:
                 return config_directory(to, s->size, value, error);
         case SETTING_DURATION:
@@ -149,9 +131,12 @@ static bool set_value(struct config *c, const struct setting *s, const char *val
         case SETTING_NUMBER:
                 return set_quantity(s, to, value, error);
         case SETTING_NOT:
-                return set_not(s, to, value, error);
+                *(bool *)to = !strcmp(value, s->set);
+                return *(bool *)to || !strcmp(value, s->clear) || refuse_value(s, value, error);
         case SETTING_LEVELS:
-                return set_levels(s, to, value, error);
+                return log_parse_level(value, to) ||
+                       error_set(error, "'%.40s'; expected %s, or by room, e.g. info,source=debug; rooms: %s", value,
+                                 s->expected, log_room_names());
         case SETTING_RULE_FILE:
                 return config_add_rules(c, value, error);
         case SETTING_ALLOWED_SOURCE:
