@@ -99,17 +99,6 @@ static void print_short_help(FILE *to)
                 to);
 }
 
-static void print_help(FILE *to)
-{
-        (void)fputs("usage: heapwatch COMMAND [OPTION]...\n", to);
-        for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
-                (void)fprintf(to, "\n%s\n", groups[g].title);
-                for (size_t i = 0; groups[g].commands[i]; i++)
-                        help_print_term(to, groups[g].commands[i]->name, 18, groups[g].commands[i]->summary);
-        }
-        (void)fputs("\n  heapwatch COMMAND --help   what it does, its options, examples\n", to);
-}
-
 static const struct command *find_command(const char *name)
 {
         const struct command *c;
@@ -203,10 +192,17 @@ static int run_help(void *filled)
 
         if (n && (!c || n > words))
                 return report_unknown(about->words.items[c ? words : 0]);
-        if (c)
+        if (c) {
                 help_print(stdout, c);
-        else
-                print_help(stdout);
+                return EXIT_OK;
+        }
+        (void)puts("usage: heapwatch COMMAND [OPTION]...");
+        for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
+                printf("\n%s\n", groups[g].title);
+                for (size_t i = 0; groups[g].commands[i]; i++)
+                        help_print_term(stdout, groups[g].commands[i]->name, 18, groups[g].commands[i]->summary);
+        }
+        (void)puts("\n  heapwatch COMMAND --help   what it does, its options, examples");
         return EXIT_OK;
 }
 
@@ -280,53 +276,35 @@ static const struct command command_version = {
 
 /* ------------------------------------------------------------------- main */
 
-/* Commands of two words, the second of which is being typed; where a command has verbs, they are among these. */
-static void offer_parts(const char *first, const char *word)
-{
-        const struct command *c = find_command(first), *part;
-        struct complete_place second = { .word = word, .prefix = "", .to = stdout };
-        size_t size = strlen(first);
-
-        for (size_t i = 0; !(c && c->verbs) && (part = nth_command(i)); i++)
-                if (!strncmp(part->name, first, size) && part->name[size] == ' ')
-                        complete_offer(&second, part->name + size + 1, part->summary);
-}
-
 /* `--complete WORD...`, for shells; the first word is the command's name, or its beginning. */
 static int complete_command_line(int n, char **words)
 {
         const struct command *c = NULL, *each;
-        struct complete_place first = { .word = n > 0 ? words[0] : "", .prefix = "", .to = stdout };
+        struct complete_place place = { .word = n > 0 ? words[n - 1] : "", .prefix = "", .to = stdout };
+        const size_t size = n > 0 ? strlen(words[0]) : 0;
         int n_name = 1;
 
         if (n > 1)
                 c = n > 2 ? find_words(n, words, &n_name) : find_command(words[0]);
-        if (n == 2)
-                offer_parts(words[0], words[1]);
+        /* Commands of two words; where a command has verbs, they are among these. */
+        for (size_t i = 0; n == 2 && !(c && c->verbs) && (each = nth_command(i)); i++)
+                if (!strncmp(each->name, words[0], size) && each->name[size] == ' ')
+                        complete_offer(&place, each->name + size + 1, each->summary);
         if (c) {
                 complete_words(stdout, c, n - n_name, words + n_name, completion_values);
         } else if (n <= 1) {
                 for (size_t i = 0; (each = nth_command(i)); i++)
                         if (!is_part(each))
-                                complete_offer(&first, each->name, each->summary);
-                complete_offer(&first, "--help", NULL);
-                complete_offer(&first, "--version", NULL);
+                                complete_offer(&place, each->name, each->summary);
+                complete_offer(&place, "--help", NULL);
+                complete_offer(&place, "--version", NULL);
         }
-        return EXIT_OK;
-}
-
-/* `--man`: the part of heapwatch(1) about commands. */
-static int print_man(void)
-{
-        const struct command *c;
-
-        for (size_t i = 0; (c = nth_command(i)); i++)
-                help_print_man(stdout, c);
         return EXIT_OK;
 }
 
 static int run_command(int argc, char **argv)
 {
+        const struct command *c;
         int words;
 
         if (argc < 2) {
@@ -341,9 +319,12 @@ static int run_command(int argc, char **argv)
                 return run_version(NULL);
         if (!strcmp(argv[1], "--complete"))
                 return complete_command_line(argc - 2, argv + 2);
-        if (!strcmp(argv[1], "--man"))
-                return print_man();
-        const struct command *c = find_words(argc - 1, argv + 1, &words);
+        if (!strcmp(argv[1], "--man")) { /* the part of heapwatch(1) about commands */
+                for (size_t i = 0; (c = nth_command(i)); i++)
+                        help_print_man(stdout, c);
+                return EXIT_OK;
+        }
+        c = find_words(argc - 1, argv + 1, &words);
         return c ? command_main(c, argc - words, argv + words) : report_unknown(argv[1]);
 }
 
