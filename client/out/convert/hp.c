@@ -132,14 +132,6 @@ static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
                 append_format(out, "%s", band->label ? band->label : "");
 }
 
-static bool is_label_used(const struct hp *h, const char *label)
-{
-        for (uint32_t i = 0; i < h->n_labels; i++)
-                if (h->labels[i] && !strcmp(h->labels[i], label))
-                        return true;
-        return false;
-}
-
 static char *make_label(struct hp *h, const Hw__Band *band)
 {
         char raw[LABEL_BYTES + 1], word[LABEL_BYTES + 32];
@@ -152,8 +144,11 @@ static char *make_label(struct hp *h, const Hw__Band *band)
                 word[0] = '_';
         }
         h->any_changed |= strcmp(word, raw) != 0 || h->run.options->names;
-        if (h->any_changed && is_label_used(h, word))
-                (void)snprintf(word + strlen(word), 16, "~%" PRIu32, band->id);
+        for (uint32_t i = 0; h->any_changed && i < h->n_labels; i++)
+                if (h->labels[i] && !strcmp(h->labels[i], word)) {
+                        (void)snprintf(word + strlen(word), 16, "~%" PRIu32, band->id);
+                        break;
+                }
         return strdup(word);
 }
 
@@ -188,21 +183,14 @@ static void put_string(FILE *out, const char *text)
         }
 }
 
-static void put_date(FILE *out, const Hw__Run *run)
+static void put_header(FILE *out, const Hw__Run *run)
 {
+        const time_t began = run && run->has_start_wall_ns ? (time_t)(run->start_wall_ns / NS_PER_S) : 0;
         char date[64] = "unknown";
         struct tm tm;
 
-        if (run && run->has_start_wall_ns) {
-                time_t at = (time_t)(run->start_wall_ns / NS_PER_S);
-                if (localtime_r(&at, &tm)) /* the runtime's format: ctime without seconds */
-                        (void)strftime(date, sizeof(date), "%a %b %e %H:%M %Y", &tm);
-        }
-        (void)fprintf(out, "DATE \"%s\"\n", date);
-}
-
-static void put_header(FILE *out, const Hw__Run *run)
-{
+        if (run && run->has_start_wall_ns && localtime_r(&began, &tm)) /* the runtime's format: ctime without seconds */
+                (void)strftime(date, sizeof(date), "%a %b %e %H:%M %Y", &tm);
         (void)fputs("JOB \"", out);
         put_string(out, run && run->program ? run->program : "unknown");
         if (run && run->profiled && run->n_rts_options) {
@@ -212,9 +200,7 @@ static void put_header(FILE *out, const Hw__Run *run)
                         put_string(out, run->rts_options[i]);
                 }
         }
-        (void)fputs("\"\n", out);
-        put_date(out, run);
-        (void)fputs("SAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n", out);
+        (void)fprintf(out, "\"\nDATE \"%s\"\nSAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n", date);
         (void)fputs("BEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n", out);
 }
 
@@ -283,26 +269,22 @@ static void forget_run(struct hp *h)
         h->info = NULL;
 }
 
-static int add_run(struct hp *h, const Hw__Run *run)
-{
-        hw_message_ref(&run->base);
-        forget_run(h);
-        h->info = run;
-        if (run->has_breakdown)
-                h->breakdown = run->breakdown;
-        return run->program && h->samples > 0 ? write_head(h) : 0;
-}
-
 static int hp_update(void *state, const Hw__Update *u)
 {
+        const Hw__Run *run = u->body_case == HW__UPDATE__BODY_TARGET_STATE ? u->target_state->run_info : NULL;
         struct hp *h = state;
         int r = 0;
 
         if (u->event_time_ns > h->end_ns)
                 h->end_ns = u->event_time_ns;
-        if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info)
-                r = add_run(h, u->target_state->run_info);
-        else if (u->body_case == HW__UPDATE__BODY_CENSUS)
+        if (run) {
+                hw_message_ref(&run->base);
+                forget_run(h);
+                h->info = run;
+                if (run->has_breakdown)
+                        h->breakdown = run->breakdown;
+                r = run->program && h->samples > 0 ? write_head(h) : 0;
+        } else if (u->body_case == HW__UPDATE__BODY_CENSUS)
                 r = put_census(h, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands && r == 0; i++)
                 r = define_band(h, u->bands->bands[i]);
