@@ -118,16 +118,6 @@ void observed_unwritten(struct observed *o)
                 o->bands.items[i].id = 0;
 }
 
-/* What follows is not connected to what was before. */
-static void observe_gap(struct observed *o)
-{
-        for (size_t i = 0; i < SERIES_COUNT; i++)
-                o->newest[i].any = false;
-        o->whole = false;
-        if (o->sampled_ns > o->until_ns)
-                o->until_ns = o->sampled_ns;
-}
-
 /* --------------------------------------------------------------- series, pauses */
 
 /* Whether the archive has a sample already. */
@@ -199,18 +189,6 @@ static void observe_samples(struct observed *o, const Hw__Samples *s)
         }
 }
 
-static void observe_collection(struct observed *o, const Hw__Collection *c)
-{
-        uint64_t end = c->end_time_ns, at = observed_wall(o, end);
-
-        if (is_old(o, end))
-                return;
-        if (!c->has_watch_pause_ns)
-                pending_rise(&o->pending, SERIES_COLLECTIONS, at, at, 1);
-        if (c->has_pause_ns)
-                pending_add_pause(&o->pending, at, c->generation, c->pause_ns);
-}
-
 /* ------------------------------------------------------------------------- bands */
 
 /* Index of the band of that name; UINT32_MAX: no room. */
@@ -244,11 +222,6 @@ void observed_recall_band(struct observed *o, const char *name, uint64_t id)
                 o->bands.items[index].id = id;
 }
 
-static bool reserve_band(struct observed_bands *b, uint32_t id)
-{
-        return id <= LIMIT_BANDS && ARRAY_RESERVE_ZEROED(b->by_wire, b->n_by_wire, id);
-}
-
 static void define_bands(struct observed *o, const Hw__Bands *bands)
 {
         for (size_t i = 0; i < bands->n_bands; i++) {
@@ -258,7 +231,8 @@ static void define_bands(struct observed *o, const Hw__Bands *bands)
 
                 band_name(&name, band);
                 index = band->id ? band_index(&o->bands, name.text, band->label) : UINT32_MAX;
-                if (index == UINT32_MAX || !reserve_band(&o->bands, band->id))
+                if (index == UINT32_MAX || band->id > LIMIT_BANDS ||
+                    !ARRAY_RESERVE_ZEROED(o->bands.by_wire, o->bands.n_by_wire, band->id))
                         o->lost++;
                 else
                         o->bands.by_wire[band->id - 1] = index + 1;
@@ -309,13 +283,6 @@ static void observe_census(struct observed *o, const Hw__Census *c)
 }
 
 /* --------------------------------------------------------------- notes, verdicts */
-
-static void observe_notes(struct observed *o, const Hw__Notes *all)
-{
-        for (size_t i = 0; i < all->n_notes; i++)
-                if (!list_add(&o->notes, &all->notes[i]->base))
-                        o->lost++;
-}
 
 static void add_verdict(struct observed *o, const Hw__Trend *t, const char *kind, const char *name)
 {
@@ -433,8 +400,17 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 break;
         case HW__UPDATE__BODY_GC:
                 o->lost += u->gc->collections_dropped;
-                for (size_t i = 0; i < u->gc->n_collections; i++)
-                        observe_collection(o, u->gc->collections[i]);
+                for (size_t i = 0; i < u->gc->n_collections; i++) {
+                        const Hw__Collection *c = u->gc->collections[i];
+                        const uint64_t at = observed_wall(o, c->end_time_ns);
+
+                        if (is_old(o, c->end_time_ns))
+                                continue;
+                        if (!c->has_watch_pause_ns)
+                                pending_rise(&o->pending, SERIES_COLLECTIONS, at, at, 1);
+                        if (c->has_pause_ns)
+                                pending_add_pause(&o->pending, at, c->generation, c->pause_ns);
+                }
                 break;
         case HW__UPDATE__BODY_BANDS:
                 define_bands(o, u->bands);
@@ -443,7 +419,8 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 observe_census(o, u->census);
                 break;
         case HW__UPDATE__BODY_NOTES:
-                observe_notes(o, u->notes);
+                for (size_t i = 0; i < u->notes->n_notes; i++)
+                        o->lost += !list_add(&o->notes, &u->notes->notes[i]->base);
                 break;
         case HW__UPDATE__BODY_TRENDS:
                 observe_trends(o, before, u->trends);
@@ -453,8 +430,12 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 o->alerts_changed = true;
                 break;
         case HW__UPDATE__BODY_HEALTH:
-                if (u->health->gaps > o->gaps)
-                        observe_gap(o);
+                if (u->health->gaps > o->gaps) { /* what follows is not connected to what was before */
+                        for (size_t i = 0; i < SERIES_COUNT; i++)
+                                o->newest[i].any = false;
+                        o->whole = false;
+                        o->until_ns = o->sampled_ns > o->until_ns ? o->sampled_ns : o->until_ns;
+                }
                 o->gaps = u->health->gaps;
                 break;
         default:
