@@ -49,14 +49,11 @@ static double copy_factor(const struct early_warning *w)
         return fmin(fmax(least, COPY_FACTOR_MIN), COPY_FACTOR_MAX);
 }
 
-static double off_heap_bytes(const struct early_warning *w)
-{
-        return isfinite(w->lowest_off_heap) ? fmax(w->lowest_off_heap, 0) : 0;
-}
-
 static double live_limit_by_process(const struct early_warning *w, double limit)
 {
-        return (limit - w->limits.nursery - off_heap_bytes(w)) / copy_factor(w);
+        const double off_heap = isfinite(w->lowest_off_heap) ? fmax(w->lowest_off_heap, 0) : 0;
+
+        return (limit - w->limits.nursery - off_heap) / copy_factor(w);
 }
 
 bool early_warning_meets_heap(const struct early_warning *w)
@@ -109,14 +106,6 @@ static void set_interval(struct early_runs_out *o, const struct early_rise *e, c
         o->latest_s = fmax(o->latest_s, o->soonest_s);
 }
 
-/* How many times its age a rise may have left to be warned of. */
-static double left_to_age(const struct early_rise *e, const struct way *way, bool warned)
-{
-        double factor = warned ? LEFT_TO_AGE_WARNED : LEFT_TO_AGE;
-
-        return factor * fmin(e->shortest.slope_new / way->pace, 1); /* it will slow down further */
-}
-
 /*
  * The newest sample was on the line, and is not old; samples that come far apart may be: then the clock alone says that
  * the time is up, whenever it is.
@@ -152,7 +141,10 @@ static void judge_series(struct early_series *s, double now_s, const struct limi
         double age_s = fmax(now_s - (e->onset.from_s + e->onset.to_s) / 2, AGE_MIN_S);
         struct way way = way_to(e, now_s, o->limit);
         set_interval(o, e, &way, limit);
-        bool in_danger = way.left_s <= left_to_age(e, &way, o->warned) * age_s;
+        /* How many times its age a rise may have left to be warned of; one that slows down will do so further. */
+        const double left_to_age =
+                (o->warned ? LEFT_TO_AGE_WARNED : LEFT_TO_AGE) * fmin(e->shortest.slope_new / way.pace, 1);
+        const bool in_danger = way.left_s <= left_to_age * age_s;
         o->warned = near || (in_danger && (o->warned || is_fresh(e, now_s, age_s)));
 }
 
