@@ -192,20 +192,15 @@ static const struct metrics_source *source_now(void *ctx)
         return &e->source;
 }
 
-/* Receivers refuse two samples of one millisecond. */
-static uint64_t next_walk_wall_ns(struct sink *s)
-{
-        uint64_t now = clock_wall_ns(), before = s->walk_wall_ns;
-
-        s->walk_wall_ns = now / NS_PER_MS == before / NS_PER_MS ? before + NS_PER_MS : now;
-        return s->walk_wall_ns;
-}
-
 /* The current state, or (at the end of the exporter) the ends of all series. */
 static void push_samples(struct sink *s, bool end)
 {
+        const uint64_t now_ns = clock_wall_ns(), before_ns = s->walk_wall_ns;
         const struct plan *p = s->exporter->plan;
-        struct encoding encoding = { .wall_ns = next_walk_wall_ns(s),
+
+        /* Receivers refuse two samples of one millisecond. */
+        s->walk_wall_ns = now_ns / NS_PER_MS == before_ns / NS_PER_MS ? before_ns + NS_PER_MS : now_ns;
+        struct encoding encoding = { .wall_ns = s->walk_wall_ns,
                                      .labels = p->labels,
                                      .n_labels = p->n_labels,
                                      .take = delivery_add,
@@ -237,23 +232,16 @@ static void write_file(struct sink *s)
         }
 }
 
-/* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
-static bool all_reported(const struct exporter *e)
-{
-        for (size_t i = 0; i < e->source.n_daemons; i++)
-                if (!e->reported[i])
-                        return false;
-        return true;
-}
-
 static void on_interval(evutil_socket_t fd, short what, void *ctx)
 {
         struct sink *s = ctx;
 
         (void)fd;
         (void)what;
-        if (!all_reported(s->exporter))
-                return;
+        /* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
+        for (size_t i = 0; i < s->exporter->source.n_daemons; i++)
+                if (!s->exporter->reported[i])
+                        return;
         if (s->delivery)
                 push_samples(s, false);
         else
@@ -344,18 +332,6 @@ static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct e
                                  "sink %s: %s exists and has no metrics of heapwatch; remove it, or name another",
                                  plan->name, plan->address);
         return open_timer(s) && (plan->kind == SINK_TEXTFILE || open_delivery(s, error));
-}
-
-static uint64_t close_sink(struct sink *s)
-{
-        uint64_t lost = delivery_destroy(&s->delivery);
-
-        free_event(&s->timer);
-        scrape_destroy(&s->scrape);
-        batcher_destroy(&s->batcher);
-        profiles_destroy(&s->profiles);
-        metrics_destroy(&s->metrics);
-        return lost;
 }
 
 /* ------------------------------------------------------------------- its life */
@@ -459,8 +435,16 @@ void exporter_destroy(struct exporter **ep)
         *ep = NULL;
         if (!e)
                 return;
-        for (size_t i = 0; i < e->n; i++)
-                lost += close_sink(&e->sinks[i]);
+        for (size_t i = 0; i < e->n; i++) {
+                struct sink *s = &e->sinks[i];
+
+                lost += delivery_destroy(&s->delivery);
+                free_event(&s->timer);
+                scrape_destroy(&s->scrape);
+                batcher_destroy(&s->batcher);
+                profiles_destroy(&s->profiles);
+                metrics_destroy(&s->metrics);
+        }
         if (lost)
                 report_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
         http_destroy(&e->http);
