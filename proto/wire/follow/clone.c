@@ -130,18 +130,6 @@ static void note_missed(struct clone *c, struct clone_target *t, Hw__Kind kind, 
         t->gap = *t->name != '\0'; /* the daemon's own topic is full state: the next message is enough */
 }
 
-/* A heartbeat has the newest sequence of the other topics: what has not come by now was lost. */
-static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
-{
-        for (size_t i = 0; i < state->n_heads; i++) {
-                const Hw__TopicHead *head = state->heads[i];
-
-                if ((unsigned)head->kind < CLONE_KINDS && (c->kinds >> (unsigned)head->kind & 1u) &&
-                    head->kind != HW__KIND__KIND_TARGET && head->sequence > t->newest[head->kind])
-                        note_missed(c, t, head->kind, head->sequence);
-        }
-}
-
 /* ------------------------------------------------------------------- events */
 
 static int deliver_update(struct clone *c, Hw__Update *update, size_t bytes)
@@ -175,14 +163,6 @@ static int deliver_removal(struct clone *c, const struct clone_target *t)
         return deliver_update(c, u, 0);
 }
 
-static bool is_named(const Hw__DaemonState *daemon, const char *name)
-{
-        for (size_t i = 0; i < daemon->n_targets; i++)
-                if (!strcmp(daemon->targets[i], name))
-                        return true;
-        return false;
-}
-
 /* Not named by the daemon twice in a row: removed. Once may be a heartbeat from before the target was added. */
 static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
 {
@@ -191,7 +171,10 @@ static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
 
                 if (*t->name == '\0')
                         continue;
-                t->absent = is_named(daemon, t->name) ? 0 : t->absent + 1;
+                t->absent++;
+                for (size_t k = 0; k < daemon->n_targets && t->absent; k++)
+                        if (!strcmp(daemon->targets[k], t->name))
+                                t->absent = 0;
                 if (t->absent < 2)
                         continue;
                 int r = deliver_removal(c, t);
@@ -271,7 +254,13 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
         if (kind == HW__KIND__KIND_TARGET && u->target_state->state == HW__TARGET__STATE__STATE_REMOVED) {
                 forget_target(c, t);
         } else if (kind == HW__KIND__KIND_TARGET) {
-                check_heads(c, t, u->target_state);
+                /* It has the newest sequence of the other topics: what has not come by now was lost. */
+                for (size_t i = 0; i < u->target_state->n_heads; i++) {
+                        const Hw__TopicHead *head = u->target_state->heads[i];
+                        if ((unsigned)head->kind < CLONE_KINDS && (c->kinds >> (unsigned)head->kind & 1u) &&
+                            head->kind != HW__KIND__KIND_TARGET && head->sequence > t->newest[head->kind])
+                                note_missed(c, t, head->kind, head->sequence);
+                }
         } else if (kind == HW__KIND__KIND_DAEMON && !c->active) {
                 r = check_removed(c, u->daemon);
         }
