@@ -37,20 +37,13 @@ static size_t cell_width(const struct grid *g)
         return g->thinned ? NUMBERS : 1;
 }
 
-/* The cell of a band that had no row in a column. */
-static struct cell absent_cell(const struct grid *g, size_t column)
-{
-        const struct cell *total = &g->columns.points[column].cell;
-
-        return (struct cell){ .n = total->n, .last_ns = total->last_ns };
-}
-
 struct cell grid_cell(const struct grid *g, const struct grid_band *b, size_t column)
 {
-        struct cell c = absent_cell(g, column);
+        const struct cell *total = &g->columns.points[column].cell;
+        struct cell c = { .n = total->n, .last_ns = total->last_ns }; /* it had no row there */
 
         if (b == &g->total)
-                return g->columns.points[column].cell;
+                return *total;
         if (column < b->first || column >= b->first + b->n)
                 return c;
         const double *numbers = b->cells + (column - b->first) * cell_width(g);
@@ -143,20 +136,14 @@ void grid_limit(struct grid *g, size_t max)
                 ;
 }
 
-static bool is_full(const struct grid *g)
-{
-        size_t n = g->columns.n;
-
-        return n >= 2 && (n >= g->columns.max || (g->cells > g->max_cells && n > GRID_LEAST_COLUMNS));
-}
-
 /* Makes sure that a census of this time can go into the newest column: a new one, or one that is not full yet. */
 static int make_column(struct grid *g, uint64_t time_ns)
 {
         struct past *p = &g->columns;
         const struct point column = { .time_ns = time_ns };
+        const bool many_cells = g->cells > g->max_cells && p->n > GRID_LEAST_COLUMNS;
 
-        if (is_full(g)) {
+        if (p->n >= 2 && (p->n >= p->max || many_cells)) {
                 if (!merge_columns(g, past_pairs(p)))
                         return -ENOMEM;
                 p->per_point *= p->fades ? 1 : 2;
