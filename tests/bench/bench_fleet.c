@@ -15,7 +15,6 @@
  * line of KEY=VALUE.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #define CONNECTIONS 16
 #define BYTES       16

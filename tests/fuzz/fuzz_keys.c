@@ -6,7 +6,6 @@
  * What must hold: whoever is let in has a key of 32 bytes, what goes into a log is printable, names are names, and
  * nothing is left of what was refused.
  */
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

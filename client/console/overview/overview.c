@@ -11,7 +11,6 @@
  */
 #include "client/console/overview/sections.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "proto/base/array.h"

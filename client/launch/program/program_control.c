@@ -13,7 +13,6 @@
 #include "client/cli/absent.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
-#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 #define STEP_MS    100

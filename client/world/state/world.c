@@ -17,7 +17,6 @@
 #include "proto/base/nearest.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

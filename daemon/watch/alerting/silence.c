@@ -3,7 +3,6 @@
 #include "daemon/watch/alerting/silence.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* silence_requests.c - every reply is a list of silences: the new one, the ended one, or all. */
 #include "daemon/watch/control/requests.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/eventlog/recording/stretch.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "heapwatch/text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The agent's inputs: settings, the program's own options, requests. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/test.h"

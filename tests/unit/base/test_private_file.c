@@ -2,7 +2,6 @@
 /* Which files are taken for secrets: who owns them, and who else may read them. */
 #include "tests/unit/test.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

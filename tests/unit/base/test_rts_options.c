@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which arguments are the runtime's, as rts/RtsFlags.c splits them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/test.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_chart.c - axes, dots, marks; SVG and CSV. */
 #include <math.h>
-#include <stdio.h>
 #include "tests/unit/test.h"
 
 #include <locale.h>

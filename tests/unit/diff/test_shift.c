@@ -4,7 +4,6 @@
  * from a fixed seed.
  */
 #include <math.h>
-#include <stdio.h>
 #include "tests/unit/test.h"
 
 #include "client/past/diff/meter.h"

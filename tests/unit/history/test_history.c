@@ -3,7 +3,6 @@
  * The one store of the past: filled by updates and by a daemon's history, in any order. Each sample is in one point,
  * charts have no jump where the two meet, bands and their total are known at the same times.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Places in the source of made-up programs, in each layout: the names that they make, and what is damaged. */
-#include <stdio.h>
 
 #include "tests/unit/test.h"
 

@@ -5,7 +5,6 @@
 
 #include "tests/unit/test.h"
 
-#include "daemon/log.h"
 #include "daemon/source/loop/watchdog.h"
 #include "proto/base/clock.h"
 

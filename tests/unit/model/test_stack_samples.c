@@ -5,7 +5,6 @@
 #include "tests/unit/model/one_feed.h"
 
 #include "daemon/model/limits.h"
-#include "proto/base/limits.h"
 
 static void define_string(uint64_t id, const char *text)
 {

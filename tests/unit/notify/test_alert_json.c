@@ -3,7 +3,6 @@
 #include "tests/unit/notify/support.h"
 
 #include <jansson.h>
-#include <math.h>
 
 #include "client/out/notify/alert_event.h"
 #include "tests/unit/test.h"

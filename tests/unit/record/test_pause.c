@@ -2,12 +2,9 @@
 /* A pause begins with the first trouble and ends with the last; a disk counts as slow for ten seconds. */
 #include "daemon/record/recorder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/test.h"
-
-#include "daemon/record/limits.h"
 
 #define S UINT64_C(1000000000)
 

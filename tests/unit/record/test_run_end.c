@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a run ended as text: what is printed is read back, and nothing else is believed. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

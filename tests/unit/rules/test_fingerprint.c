@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fingerprint of an alert: the same for the same alert, another for any other. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/test.h"
 

@@ -3,7 +3,6 @@
 #include "tests/unit/publish/support.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <malloc.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counted messages: a kept part outlives the message it came in; the rest is freed (a sanitizer checks it). */
-#include <errno.h>
-#include <string.h>
 
 #include "tests/unit/test.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands of eventlog-socket: their names, and the bytes that carry them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/test.h"
