@@ -45,37 +45,13 @@ static bool add_series(void *to, const char *name)
         return true;
 }
 
-static bool set_top(void *q, const char *text)
-{
-        return query_top(text, ARCHIVED_TOP, &((struct archive_query *)q)->data.top);
-}
-
-static bool set_from(void *q, const char *text)
-{
-        return query_number(text, LAST_S, &((struct archive_query *)q)->data.from_s);
-}
-
-static bool set_to(void *q, const char *text)
-{
-        return query_number(text, LAST_S, &((struct archive_query *)q)->data.to_s);
-}
-
-static bool set_points(void *q, const char *text)
-{
-        uint64_t n = 0;
-        bool good = query_number(text, ARCHIVED_POINTS, &n) && n;
-
-        ((struct archive_query *)q)->data.points = (size_t)n;
-        return good;
-}
-
 static const struct query_parameter parameters[] = {
-        { "target", "one NAME or DAEMON:NAME", false, set_target },
-        { "series", "series, e.g. live,rss", true, add_series },
-        { "bands", "top1 to top100", false, set_top },
-        { "from", "Unix time in seconds", false, set_from },
-        { "to", "Unix time in seconds", false, set_to },
-        { "points", "1 to 2000", false, set_points },
+        { "target", "one NAME or DAEMON:NAME", .take = set_target },
+        { "series", "series, e.g. live,rss", .take = add_series, .list = true },
+        { "bands", "top1 to top100", NULL, false, "top", 1, ARCHIVED_TOP, offsetof(struct archive_query, data.top) },
+        { "from", "Unix time in seconds", NULL, false, "", 0, LAST_S, offsetof(struct archive_query, data.from_s) },
+        { "to", "Unix time in seconds", NULL, false, "", 0, LAST_S, offsetof(struct archive_query, data.to_s) },
+        { "points", "1 to 2000", NULL, false, "", 1, ARCHIVED_POINTS, offsetof(struct archive_query, data.points) },
 };
 
 /* False with a message in `error`. */

@@ -84,8 +84,8 @@ static bool print_all(struct json_out *j, struct database *d, const struct archi
         json_close(j, ']');
         json_member_u64(j, "older", older);
         if (good && q->top && runs.n)
-                good = archived_largest(d, q->target, q->from_s, q->to_s, q->top, archived_add_label, &labels) ==
-                               SQLITE_OK &&
+                good = archived_largest(d, q->target, q->from_s, q->to_s, (size_t)q->top, archived_add_label,
+                                        &labels) == SQLITE_OK &&
                        !labels.failed;
         good = good && print_data(j, d, runs.items + older, runs.n - older, q, &labels);
         json_close(j, '}');

@@ -21,9 +21,10 @@ struct archived_query {
         char target[WORLD_NAME_MAX + 1];
         char host[256]; /* of its daemon */
         Hw__Series series[SERIES_COUNT];
-        size_t n_series, top;  /* top: of the largest bands; 0: no bands */
+        size_t n_series;
+        uint64_t top;          /* of the largest bands; 0: no bands */
         uint64_t from_s, to_s; /* Unix time */
-        size_t points;
+        uint64_t points;
 };
 
 /* Writes one object. False with a message: the file cannot be read, or that took longer than a few seconds. */

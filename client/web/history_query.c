@@ -26,21 +26,19 @@ bool query_number(const char *text, uint64_t most, uint64_t *ret)
         return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= most;
 }
 
-bool query_top(const char *text, size_t most, size_t *ret)
-{
-        uint64_t n;
-
-        if (strncmp(text, "top", 3) || !query_number(text + 3, most, &n) || !n)
-                return false;
-        *ret = (size_t)n;
-        return true;
-}
-
 /* The text is overwritten. */
 static bool parse_value(const struct query_parameter *p, void *to, char *text)
 {
+        const size_t before = p->before ? strlen(p->before) : 0;
         char *part;
+        uint64_t n;
 
+        if (!p->take && (strncmp(text, p->before, before) || !query_number(text + before, p->most, &n) || n < p->least))
+                return false;
+        if (!p->take) {
+                memcpy((char *)to + p->at, &n, sizeof(n));
+                return true;
+        }
         if (!p->list)
                 return p->take(to, text);
         while ((part = strsep(&text, ",")))
@@ -108,11 +106,6 @@ static bool add_band(void *to, const char *text)
         return true;
 }
 
-static bool set_top(void *q, const char *text)
-{
-        return query_top(text, QUERY_TOP, &((struct history_query *)q)->top);
-}
-
 static bool parse_seconds(const char *text, double *ret)
 {
         char *end;
@@ -142,22 +135,15 @@ static bool set_step(void *to, const char *text)
         return parse_seconds(text, &q->step_s) && q->step_s >= 0;
 }
 
-static bool set_points(void *to, const char *text)
-{
-        struct history_query *q = to;
-
-        return query_number(text, QUERY_POINTS, &q->points) && q->points > 0;
-}
-
 static const struct query_parameter parameters[] = {
-        { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
-        { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
-        { "band", "band numbers, at most 400; 0 is the total", true, add_band },
-        { "bands", "top1 to top200", false, set_top },
-        { "from", "seconds of event time, or negative: before now", false, set_from },
-        { "to", "seconds of event time", false, set_to },
-        { "step", "seconds", false, set_step },
-        { "points", "1 to 100000", false, set_points },
+        { "target", "NAME or DAEMON:NAME, at most 32", .take = add_target },
+        { "series", "a series, e.g. live, rss, gc_pause", .take = add_series, .list = true },
+        { "band", "band numbers, at most 400; 0 is the total", .take = add_band, .list = true },
+        { "bands", "top1 to top200", NULL, false, "top", 1, QUERY_TOP, offsetof(struct history_query, top) },
+        { "from", "seconds of event time, or negative: before now", .take = set_from },
+        { "to", "seconds of event time", .take = set_to },
+        { "step", "seconds", .take = set_step },
+        { "points", "1 to 100000", NULL, false, "", 1, QUERY_POINTS, offsetof(struct history_query, points) },
 };
 
 bool history_query_parse(struct history_query *q, const char *query, struct error *error)
@@ -223,34 +209,26 @@ static void put_resolved(struct resolved *r, const struct wanted *frame_, Hw__Se
         r->n++;
 }
 
-static const char *label_of(const struct world_target *t, uint32_t id)
-{
-        const struct world_band *b = t ? world_band_of(t, id) : NULL;
-
-        return b ? b->def->label : NULL;
-}
-
-static void put_target(struct resolved *r, const struct history_query *q, size_t i, const struct world_target *t)
-{
-        const struct world_band *top[QUERY_TOP];
-        struct wanted w = frame_of(q, i, t);
-        size_t n_top = t && q->top ? world_top_bands(t, top, q->top) : 0;
-
-        for (size_t s = 0; s < q->n_series; s++)
-                put_resolved(r, &w, q->series[s], 0, NULL);
-        for (size_t b = 0; b < q->n_bands; b++)
-                put_resolved(r, &w, HW__SERIES__SERIES_NONE, q->bands[b], label_of(t, q->bands[b]));
-        for (size_t b = 0; b < n_top; b++)
-                put_resolved(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
-}
-
 bool history_query_resolve(const struct history_query *q, const struct world *world, struct wanted *list, size_t *ret_n,
                            struct error *error)
 {
         struct resolved r = { .list = list };
 
-        for (size_t i = 0; i < q->targets.n; i++)
-                put_target(&r, q, i, detail_find(&q->targets, i, world));
+        for (size_t i = 0; i < q->targets.n; i++) {
+                const struct world_target *t = detail_find(&q->targets, i, world);
+                const struct world_band *top[QUERY_TOP];
+                const struct wanted w = frame_of(q, i, t);
+                const size_t n_top = t && q->top ? world_top_bands(t, top, (size_t)q->top) : 0;
+
+                for (size_t s = 0; s < q->n_series; s++)
+                        put_resolved(&r, &w, q->series[s], 0, NULL);
+                for (size_t b = 0; b < q->n_bands; b++) {
+                        const struct world_band *band = t ? world_band_of(t, q->bands[b]) : NULL;
+                        put_resolved(&r, &w, HW__SERIES__SERIES_NONE, q->bands[b], band ? band->def->label : NULL);
+                }
+                for (size_t b = 0; b < n_top; b++)
+                        put_resolved(&r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
+        }
         *ret_n = r.n;
         if (!r.full && !r.out_of_memory)
                 return true;

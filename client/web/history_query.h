@@ -22,7 +22,7 @@ struct history_query {
         size_t n_series;
         uint32_t bands[QUERY_BANDS];
         size_t n_bands;
-        size_t top; /* N of bands=topN; 0: not given */
+        uint64_t top; /* N of bands=topN; 0: not given */
         bool has_from, has_to;
         double from_s, to_s; /* event time; a negative `from` counts back from the newest */
         double step_s;       /* 0: the finest */
@@ -32,16 +32,17 @@ struct history_query {
 /* A parameter that a query may have. */
 struct query_parameter {
         const char *name, *expected;
-        bool list; /* "a,b,c": each part is taken */
-        bool (*take)(void *to, const char *text);
+        bool (*take)(void *to, const char *text); /* NULL: a number, in the next five */
+        bool list;                                /* "a,b,c": each part is taken */
+        const char *before;                       /* the number: "top", or "" */
+        uint64_t least, most;
+        size_t at; /* where it goes, a uint64_t */
 };
 
 /* Takes all parameters of "a=1&b=2" (NULL: none) that `known` has. False with a message, also about further ones. */
 bool query_parse(const char *query, const struct query_parameter *known, size_t n, void *to, struct error *error);
 
-/* Parameters that are a number up to `most`, or topN with N from 1 to `most`. */
 bool query_number(const char *text, uint64_t most, uint64_t *ret);
-bool query_top(const char *text, size_t most, size_t *ret);
 
 /* False with a message in `error`. */
 bool history_query_parse(struct history_query *q, const char *query, struct error *error);
