@@ -189,12 +189,11 @@ static void add_note(struct model *m, const struct hw_event *e, enum note_what w
         PASS_ON(m, note, note);
 }
 
-/* What the agent answers to its clients is no message of the program. */
-static bool is_answer(const struct hw_event *e)
+static bool begins_with(const struct hw_event *e, const char *text)
 {
-        const size_t n = sizeof(AGENT_ANSWER) - 1;
+        const size_t n = strlen(text);
 
-        return e->size >= n && memcmp(e->payload, AGENT_ANSWER, n) == 0;
+        return e->size >= n && memcmp(e->payload, text, n) == 0;
 }
 
 /* "No census for now" of the agent is the state of the heap profile, not a note of the program. */
@@ -203,7 +202,7 @@ static bool is_no_census(struct model *m, const struct hw_event *e)
         static const char begin[] = AGENT_SAYS AGENT_NO_CENSUS;
         const size_t n = sizeof(begin) - 1, room = sizeof(m->run.no_census) - 1;
 
-        if (e->size < n || memcmp(e->payload, begin, n) != 0)
+        if (!begins_with(e, begin))
                 return false;
         size_t size = e->size - n < room ? e->size - n : room;
         memcpy(m->run.no_census, e->payload + n, size);
@@ -211,20 +210,10 @@ static bool is_no_census(struct model *m, const struct hw_event *e)
         return true;
 }
 
-/* What a recording knew of the run's end is no message of the program either. */
-static bool is_recorded_end(struct model *m, const struct hw_event *e)
-{
-        const size_t n = sizeof(RUN_END_MESSAGE) - 1;
-
-        if (e->size < n || memcmp(e->payload, RUN_END_MESSAGE, n) != 0)
-                return false;
-        PASS_ON(m, recorded_end, (const char *)e->payload, e->size);
-        return true;
-}
-
 void note_message(struct model *m, const struct hw_event *e)
 {
-        if (!is_answer(e) && !is_no_census(m, e))
+        /* What the agent answers to its clients is no message of the program. */
+        if (!begins_with(e, AGENT_ANSWER) && !is_no_census(m, e))
                 add_note(m, e, NOTE_MESSAGE, 0);
 }
 
@@ -266,7 +255,11 @@ void note_text(struct model *m, const char *text)
 
 void note_log(struct model *m, const struct hw_event *e)
 {
-        if (!is_answer(e) && !is_no_census(m, e) && !census_message(m, e) && !is_recorded_end(m, e))
+        if (begins_with(e, AGENT_ANSWER) || is_no_census(m, e) || census_message(m, e))
+                return;
+        if (begins_with(e, RUN_END_MESSAGE)) /* what a recording knew of the run's end is none of the program either */
+                PASS_ON(m, recorded_end, (const char *)e->payload, e->size);
+        else
                 add_note(m, e, NOTE_LOG, 0);
 }
 

@@ -101,29 +101,6 @@ static void define_symbol(struct model *m, const struct stack_symbol *symbol)
                 m->bands.centres_left_out++;
 }
 
-static void define_string(struct model *m, const struct stack_message *message)
-{
-        const char *bytes = (const char *)message->bytes;
-        size_t size = message->size > TEXT_BYTES ? utf8_cut(bytes, TEXT_BYTES) : message->size;
-        struct stack_symbol symbol = { .kind = SYMBOL_STRING,
-                                       .id = message->id,
-                                       .text = bands_keep_text(&m->bands, bytes, size) };
-
-        if (symbol.text)
-                define_symbol(m, &symbol);
-        else
-                m->bands.centres_left_out++;
-}
-
-static void define_place(struct model *m, const struct stack_message *message)
-{
-        define_symbol(m, &(struct stack_symbol){ .kind = SYMBOL_PLACE,
-                                                 .id = message->id,
-                                                 .line = message->line,
-                                                 .column = message->column,
-                                                 .file = message->file });
-}
-
 /* ------------------------------------------------------------------- frames */
 
 static bool name_code(struct model *m, const struct stack_symbol *frame, struct cost_centre *c)
@@ -212,17 +189,6 @@ static uint32_t centre_of_frame(struct model *m, const struct stack_message_fram
 
 #define STEPS_PER_REFRESH 65536u /* a refresh follows each 10 ms in which bytes came: 0.1 ms */
 
-static bool has_renamed_frame(const struct profile *p, const struct profile_stack *stack)
-{
-        for (uint32_t i = 0; i < stack->depth; i++) {
-                const uint32_t id = stack->centres[i] & ~FRAME_CENTRES;
-                if (id && id <= p->samples.symbols.count &&
-                    ((const struct stack_symbol *)pool_at(&p->samples.symbols, id))->renamed)
-                        return true;
-        }
-        return false;
-}
-
 /* Marks the stacks that have a frame with a new name as changed. Returns the steps that it took. */
 static uint64_t mark_renamed_stacks(struct profile *p)
 {
@@ -231,8 +197,14 @@ static uint64_t mark_renamed_stacks(struct profile *p)
         p->renames++;
         for (uint32_t id = 1; p->is_sampled && id <= p->stacks.count; id++) {
                 struct profile_stack *stack = pool_at(&p->stacks, id);
-                if (has_renamed_frame(p, stack))
+                for (uint32_t i = 0; i < stack->depth; i++) {
+                        const uint32_t frame = stack->centres[i] & ~FRAME_CENTRES;
+                        if (!frame || frame > p->samples.symbols.count ||
+                            !((const struct stack_symbol *)pool_at(&p->samples.symbols, frame))->renamed)
+                                continue;
                         stack->changed = profile_changes(p);
+                        break;
+                }
                 steps += stack->depth;
         }
         return steps;
@@ -265,14 +237,6 @@ void stack_samples_refresh(struct model *m)
 }
 
 /* ------------------------------------------------------------------ samples */
-
-static struct stack_part *find_part(struct stack_samples *s, const struct stack_message *message)
-{
-        for (uint32_t i = 0; i < s->n_parts; i++)
-                if (s->parts[i].thread == message->thread && s->parts[i].capability == message->capability)
-                        return &s->parts[i];
-        return NULL;
-}
 
 static void remove_part(struct stack_samples *s, struct stack_part *part)
 {
@@ -313,19 +277,6 @@ static void add_frames(struct model *m, struct stack_part *part, const struct st
         }
 }
 
-/* The frame in place of those that are not kept. */
-static uint32_t left_out_frame(struct model *m)
-{
-        static const char label[] = "(frames left out)";
-        const char *none = bands_keep_text(&m->bands, "", 0);
-        struct cost_centre c = { .id = FRAME_CENTRES,
-                                 .label = bands_keep_text(&m->bands, label, sizeof(label) - 1),
-                                 .module = none,
-                                 .source = none };
-
-        return c.label && none && cost_centre_set(&m->bands, &c) ? c.id : 0;
-}
-
 /* 0: it is one of those that are not told apart. */
 static uint64_t thread_of_sample(struct stack_samples *s, uint64_t thread)
 {
@@ -340,14 +291,19 @@ static uint64_t thread_of_sample(struct stack_samples *s, uint64_t thread)
 
 static void count_sample(struct model *m, struct stack_part *part)
 {
+        static const char left_out[] = "(frames left out)";
         uint32_t centres[2 * STACK_END + 1], n = 0;
 
         for (uint32_t i = part->n; i-- > STACK_END && n < STACK_END;)
                 centres[n++] = *frame_at(part, i);
-        if (part->n > 2 * STACK_END) {
-                centres[n] = left_out_frame(m);
-                part->lacks = part->lacks || !centres[n];
-                n++;
+        if (part->n > 2 * STACK_END) { /* a frame in place of those that are not kept */
+                const char *none = bands_keep_text(&m->bands, "", 0);
+                const struct cost_centre c = { .id = FRAME_CENTRES,
+                                               .label = bands_keep_text(&m->bands, left_out, sizeof(left_out) - 1),
+                                               .module = none,
+                                               .source = none };
+                part->lacks |= !c.label || !none || !cost_centre_set(&m->bands, &c);
+                centres[n++] = c.id;
         }
         for (uint32_t i = part->n < STACK_END ? part->n : STACK_END; i-- > 0;)
                 centres[n++] = *frame_at(part, i);
@@ -361,8 +317,11 @@ static void add_part_of_stack(struct model *m, const struct stack_message *messa
 {
         struct stack_samples *s = &m->profile.samples;
         struct stack_part whole = { .thread = message->thread, .capability = message->capability };
-        struct stack_part *pending = find_part(s, message);
+        struct stack_part *pending = NULL;
 
+        for (uint32_t i = 0; i < s->n_parts && !pending; i++)
+                if (s->parts[i].thread == message->thread && s->parts[i].capability == message->capability)
+                        pending = &s->parts[i];
         if (!pending && message->kind == STACK_MESSAGE_PART && !(pending = add_part(m, &whole)))
                 return;
         add_frames(m, pending ? pending : &whole, message);
@@ -382,14 +341,26 @@ void stack_samples_message(struct model *m, const struct hw_event *e)
                 note_binary(m, e);
                 return;
         }
+        const char *bytes = (const char *)message.bytes;
+        struct stack_symbol symbol = { .kind = SYMBOL_STRING, .id = message.id };
         switch (message.kind) {
         case STACK_MESSAGE_VERSION:
                 return;
         case STACK_MESSAGE_STRING:
-                define_string(m, &message);
+                symbol.text = bands_keep_text(&m->bands, bytes,
+                                              message.size > TEXT_BYTES ? utf8_cut(bytes, TEXT_BYTES) : message.size);
+                if (symbol.text)
+                        define_symbol(m, &symbol);
+                else
+                        m->bands.centres_left_out++;
                 return;
         case STACK_MESSAGE_PLACE:
-                define_place(m, &message);
+                symbol = (struct stack_symbol){ .kind = SYMBOL_PLACE,
+                                                .id = message.id,
+                                                .line = message.line,
+                                                .column = message.column,
+                                                .file = message.file };
+                define_symbol(m, &symbol);
                 return;
         case STACK_MESSAGE_PART:
         case STACK_MESSAGE_LAST:
