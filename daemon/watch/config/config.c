@@ -245,47 +245,6 @@ static const struct command command_heapwatchd = {
 };
 
 /* With a task about rules the arguments are rule files (or files of tests). */
-static bool parse_rule_files(struct config *c, const struct arguments *a)
-{
-        struct error error;
-
-        for (size_t i = 0; i < a->n_words; i++)
-                if (!config_add_rules(c, a->words[i], &error))
-                        return refuse_option(error.text);
-        if (c->n_rules == 0 && c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES)
-                return refuse_option("which file? expected FILE...");
-        return true;
-}
-
-static bool parse_targets(struct config *c, const struct arguments *a)
-{
-        struct error error;
-
-        for (size_t i = 0; i < a->n_words; i++) {
-                if (!config_add_target(c, NULL, a->words[i], &error))
-                        return refuse_option(error.text);
-        }
-        return true;
-}
-
-static bool check_config(struct config *c)
-{
-        struct error error;
-
-        if (!config_trend_check(&c->trend, &error))
-                return refuse_option(error.text);
-        for (size_t i = 0; i < c->n_targets; i++) {
-                for (size_t j = 0; j < i; j++) {
-                        if (strcmp(c->targets[i].name, c->targets[j].name) != 0)
-                                continue;
-                        error_set(&error, "two targets are called '%s'; name one of them: NAME=URI",
-                                  c->targets[i].name);
-                        return refuse_option(error.text);
-                }
-        }
-        return true;
-}
-
 static bool fill_endpoints(struct config *c)
 {
         char publish[CONFIG_ENDPOINT_MAX], request[CONFIG_ENDPOINT_MAX];
@@ -318,16 +277,35 @@ static bool check_keys(struct config *c)
 /* Takes the arguments, then the file. */
 static enum config_result fill_config(struct config *c, const struct arguments *a)
 {
-        if (c->task != TASK_WATCH)
-                return parse_rule_files(c, a) ? CONFIG_RUN : CONFIG_BAD;
-        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check_config(c) ||
-            !fill_endpoints(c) || !check_keys(c))
-                return CONFIG_BAD;
-        if (c->print_config) {
-                config_print(c);
-                return CONFIG_DONE;
+        struct error error;
+
+        for (size_t i = 0; i < a->n_words; i++)
+                if (!(c->task == TASK_WATCH ? config_add_target(c, NULL, a->words[i], &error)
+                                            : config_add_rules(c, a->words[i], &error))) {
+                        refuse_option(error.text);
+                        return CONFIG_BAD;
+                }
+        if (c->task != TASK_WATCH) {
+                const bool needs_file = c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES;
+                return c->n_rules > 0 || !needs_file || refuse_option("which file? expected FILE...") ? CONFIG_RUN
+                                                                                                      : CONFIG_BAD;
         }
-        return CONFIG_RUN;
+        if (a->file && !config_read_file(c, a->file))
+                return CONFIG_BAD;
+        bool good = config_trend_check(&c->trend, &error);
+        for (size_t i = 0; good && i < c->n_targets; i++)
+                for (size_t j = 0; good && j < i; j++)
+                        good = strcmp(c->targets[i].name, c->targets[j].name) != 0 ||
+                               error_set(&error, "two targets are called '%s'; name one of them: NAME=URI",
+                                         c->targets[i].name);
+        if (!good)
+                refuse_option(error.text);
+        if (!good || !fill_endpoints(c) || !check_keys(c))
+                return CONFIG_BAD;
+        if (!c->print_config)
+                return CONFIG_RUN;
+        config_print(c);
+        return CONFIG_DONE;
 }
 
 enum config_result config_parse(struct config *c, int argc, char **argv)
