@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print.c - replies as text: aligned columns, a line each; unknown values are "-". */
+/* ctl_print.c - replies as text: aligned columns, a line each; unknown values are "-". */
 #include "client/commands/ctl_print.h"
 
 #include <inttypes.h>
@@ -69,17 +69,6 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
                              safe_text(safe, sizeof(safe), t->target));
 }
 
-/* The longest turns of the loop, during which nobody else is read or answered. */
-static void print_loop(const Hw__DaemonState *d)
-{
-        if (!d->longest_turn)
-                return;
-        (void)printf("longest turn");
-        print_turn("since the start", d->longest_turn);
-        print_turn("lately", d->recent_turn);
-        (void)putchar('\n');
-}
-
 /* Who came in over TCP and who did not; what changed something. */
 static void print_connections(const Hw__DaemonState *d)
 {
@@ -135,7 +124,12 @@ static void print_daemon(const Hw__DaemonState *d)
                         (void)printf("; %u in a row lived for less than a minute", d->before->in_a_row);
                 (void)putchar('\n');
         }
-        print_loop(d);
+        if (d->longest_turn) { /* during which nobody else is read or answered */
+                (void)printf("longest turn");
+                print_turn("since the start", d->longest_turn);
+                print_turn("lately", d->recent_turn);
+                (void)putchar('\n');
+        }
         if (d->has_subscribers_disconnected)
                 (void)printf("subscribers disconnected %s\n",
                              hw_count_text(text, sizeof(text), d->subscribers_disconnected));
@@ -194,21 +188,6 @@ static void print_recording(const Hw__Update *u)
         (void)putchar('\n');
 }
 
-/* The disk space of all recordings; each target's health has it. */
-static void print_recordings(const Hw__Status *s)
-{
-        char text[HW_NUMBER_MAX];
-
-        for (size_t i = 0; i < s->n_targets; i++) {
-                const Hw__Update *u = s->targets[i];
-                if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
-                        continue;
-                (void)printf("recordings %s on disk\n",
-                             hw_bytes_text(text, sizeof(text), (double)u->health->recording->disk_bytes));
-                return;
-        }
-}
-
 /* By name; of one target its state first. */
 static int compare_updates(const void *left, const void *right)
 {
@@ -220,14 +199,21 @@ static int compare_updates(const void *left, const void *right)
 
 static void print_status(struct print_state *p, const Hw__Status *s)
 {
-        char safe[1024];
+        char safe[1024], text[HW_NUMBER_MAX];
+        bool is_told = p->targets_only;
 
         if (!p->targets_only && s->daemon)
                 print_daemon(s->daemon);
         for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++)
                 (void)printf("publishes at %s\n", safe_text(safe, sizeof(safe), s->publish_endpoints[i]));
-        if (!p->targets_only)
-                print_recordings(s);
+        for (size_t i = 0; i < s->n_targets && !is_told; i++) { /* of all recordings; each target's health has it */
+                const Hw__Update *u = s->targets[i];
+                if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
+                        continue;
+                (void)printf("recordings %s on disk\n",
+                             hw_bytes_text(text, sizeof(text), (double)u->health->recording->disk_bytes));
+                is_told = true;
+        }
         ARRAY_SORT(s->targets, s->n_targets, compare_updates);
         for (size_t i = 0; i < s->n_targets; i++) {
                 if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
@@ -269,19 +255,11 @@ static void print_history(struct print_state *p, const Hw__History *h)
         }
 }
 
-static void print_done(const Hw__Done *d)
-{
-        char safe[256];
-
-        (void)printf("%s: done", safe_text(safe, sizeof(safe), d->target));
-        if (d->run_before && *d->run_before)
-                (void)printf("; the run that had this name is %s", safe_text(safe, sizeof(safe), d->run_before));
-        (void)putchar('\n');
-}
-
 void print_reply(void *ctx, const Hw__Reply *reply)
 {
+        const Hw__Done *done = reply->what_case == HW__REPLY__WHAT_DONE ? reply->done : NULL;
         struct print_state *p = ctx;
+        char safe[256];
 
         if (reply->error) {
                 p->refused = true;
@@ -300,8 +278,13 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 silence_print(reply->silences);
         else if (reply->what_case == HW__REPLY__WHAT_RELOADED)
                 (void)printf("%u rules are in force\n", reply->reloaded->rules);
-        else if (reply->what_case == HW__REPLY__WHAT_DONE)
-                print_done(reply->done);
+        else if (done) {
+                (void)printf("%s: done", safe_text(safe, sizeof(safe), done->target));
+                if (done->run_before && *done->run_before)
+                        (void)printf("; the run that had this name is %s",
+                                     safe_text(safe, sizeof(safe), done->run_before));
+                (void)putchar('\n');
+        }
 }
 
 void print_agent(const char *said, bool json)
