@@ -14,20 +14,15 @@
 
 /* ------------------------------------------------------------------- packages */
 
-/* Where the version begins in n bytes of a package's name and version; n if there is none. */
-static size_t version_at(const char *package, size_t n)
-{
-        for (size_t i = 1; i + 1 < n; i++)
-                if (package[i] == '-' && package[i + 1] >= '0' && package[i + 1] <= '9')
-                        return i;
-        return n;
-}
-
 struct package_label package_label(const char *label)
 {
         size_t n = strspn(label, LOWER UPPER DIGITS "-.");
         bool module = n > 0 && label[n] == ':' && label[n + 1] >= 'A' && label[n + 1] <= 'Z';
-        size_t version = module ? version_at(label, n) : n;
+        size_t version = n;
+
+        for (size_t i = 1; module && version == n && i + 1 < n; i++)
+                if (label[i] == '-' && label[i + 1] >= '0' && label[i + 1] <= '9')
+                        version = i;
 
         /* "Data.Seq.:Foo" is a constructor's name: a package without a version is in lower case */
         if (!module || (version == n && strcspn(label, UPPER) < n))
@@ -102,11 +97,6 @@ static bool cut_end(const char *symbol, size_t *end, const char *what)
         return there;
 }
 
-static bool is_word(char c)
-{
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /*
  * The length of a symbol without what is specific to a build: Bin_Work of "Bin_Work_2_con_info", sat of
  * "sat_s37w_info".
@@ -118,7 +108,7 @@ static size_t stable_length(const char *symbol)
 
         if (!constructor && !cut_end(symbol, &end, "_info"))
                 return end;
-        for (at = end; at > 0 && is_word(symbol[at - 1]); at--)
+        for (at = end; at > 0 && strchr(LOWER UPPER DIGITS, symbol[at - 1]); at--)
                 ;
         if (at > 1 && symbol[at - 1] == '_' && at < end && (constructor || symbol[at] == 's'))
                 end = at - 1;
@@ -131,21 +121,16 @@ static bool is_from_symbol(const Hw__InfoTable *table)
         return table->source && !strcmp(table->source, "<symbol table>");
 }
 
-/* As in a profile by closure type: "containers:Data.Map.Internal.Bin". */
-static void put_decoded(struct band_name *n, const Hw__InfoTable *table)
-{
-        char label[BAND_NAME_MAX];
-        const char *module = table->module ? table->module : "";
-
-        (void)snprintf(label, sizeof(label), "%s%s%s", module, *module ? "." : "", table->label);
-        put_label(n, label);
-}
-
 /* Label, module and source of the table's closure. A constructor's table, among others, has only its symbol. */
 static void put_table(struct band_name *n, const Hw__InfoTable *table)
 {
+        const char *module = table->module ? table->module : "";
+        char label[BAND_NAME_MAX];
+
         if (is_from_symbol(table) && table->label && table->label[0]) {
-                put_decoded(n, table);
+                /* as in a profile by closure type: "containers:Data.Map.Internal.Bin" */
+                (void)snprintf(label, sizeof(label), "%s%s%s", module, *module ? "." : "", table->label);
+                put_label(n, label);
                 return;
         }
         if (table->label && table->label[0])
@@ -158,34 +143,21 @@ static void put_table(struct band_name *n, const Hw__InfoTable *table)
         put_text(n, " ", table->type);
 }
 
-static bool is_address(const char *label)
-{
-        return !label || !strncmp(label, "0x", 2);
-}
-
-static void put_band(struct band_name *n, const Hw__Band *band)
-{
-        const Hw__InfoTable *table = band->info_table;
-
-        for (size_t i = 0; i < band->n_stack; i++)
-                put_centre(n, band->stack[i]);
-        if (band->n_stack)
-                return;
-        if (table) {
-                put_table(n, table);
-        } else if (band->has_key && is_address(band->label)) {
-                put_text(n, "", UNNAMED);
-        } else {
-                put_label(n, band->label);
-        }
-        if (!n->used)
-                put_text(n, "", "(no label)");
-}
-
 void band_name(struct band_name *ret, const Hw__Band *band)
 {
         *ret = (struct band_name){ .used = 0 };
-        put_band(ret, band);
+        for (size_t i = 0; i < band->n_stack; i++)
+                put_centre(ret, band->stack[i]);
+        if (band->n_stack)
+                return;
+        if (band->info_table)
+                put_table(ret, band->info_table);
+        else if (band->has_key && (!band->label || !strncmp(band->label, "0x", 2)))
+                put_text(ret, "", UNNAMED);
+        else
+                put_label(ret, band->label);
+        if (!ret->used)
+                put_text(ret, "", "(no label)");
 }
 
 void centre_name(struct band_name *ret, const Hw__CostCentre *centre)
