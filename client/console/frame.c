@@ -15,31 +15,23 @@ enum { LINE = 512 };
 
 /* --------------------------------------------------------------------- top */
 
-/* What is unusual now, the most serious; "" when nothing is. */
-static enum tint format_moment(const struct console *c, char *out, size_t size)
-{
-        char age[SHORT_TEXT];
-        uint64_t age_ns;
-
-        if (c->scene.target && scene_stale(&c->scene, c->scene.target, &age_ns)) {
-                (void)snprintf(out, size, "STALE %s", age_text(age, sizeof(age), age_ns));
-                return TINT_BAD;
-        }
-        if (c->frozen) {
-                (void)snprintf(out, size, "FROZEN");
-                return TINT_WARN;
-        }
-        (void)snprintf(out, size, "%s", c->ended && !c->scene.live ? "end of file" : "");
-        return TINT_DIM;
-}
-
-/* Returns its columns. */
+/* The window, and what is unusual now, the most serious. Returns its columns. */
 static int draw_moment(const struct console *c, struct canvas *canvas, struct area area)
 {
-        char state[64], window[SHORT_TEXT];
-        enum tint tint = format_moment(c, state, sizeof(state));
+        char state[64] = "", window[SHORT_TEXT], age[SHORT_TEXT];
+        enum tint tint = TINT_DIM;
+        uint64_t age_ns;
         int width;
 
+        if (c->scene.target && scene_stale(&c->scene, c->scene.target, &age_ns)) {
+                (void)snprintf(state, sizeof(state), "STALE %s", age_text(age, sizeof(age), age_ns));
+                tint = TINT_BAD;
+        } else if (c->frozen) {
+                (void)snprintf(state, sizeof(state), "FROZEN");
+                tint = TINT_WARN;
+        } else if (c->ended && !c->scene.live) {
+                (void)snprintf(state, sizeof(state), "end of file");
+        }
         (void)snprintf(window, sizeof(window), "window %s", console_window(c));
         width = text_columns(window);
         (void)canvas_put_right(canvas, area, 0, 0, area.width - 1, TINT_DIM, window);
