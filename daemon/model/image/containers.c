@@ -175,21 +175,15 @@ static bool cells_are_sound(const struct pyramid_ring *r, const struct pyramid_s
         return spares_are_sound(s, shape->packing.sizes[small], seen);
 }
 
-/* Only the interval of the newest sample is open. */
-static bool open_is_sound(const struct pyramid_ring *r, uint64_t width_ns)
-{
-        uint32_t n = 0;
-
-        for (uint32_t i = 0; i < r->capacity; i++)
-                n += r->places[i] == PYRAMID_OPEN;
-        return n == r->in_use &&
-               (!r->in_use || (r->open && r->places[r->newest_ns / width_ns % r->capacity] == PYRAMID_OPEN));
-}
-
 static void check_places(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint64_t width_ns)
 {
-        bool sound = open_is_sound(r, width_ns);
+        uint32_t n_open = 0;
 
+        for (uint32_t i = 0; i < r->capacity; i++)
+                n_open += r->places[i] == PYRAMID_OPEN;
+        /* Only the interval of the newest sample is open. */
+        bool sound = n_open == r->in_use &&
+                     (!n_open || (r->open && r->places[r->newest_ns / width_ns % r->capacity] == PYRAMID_OPEN));
         for (unsigned small = 0; small < 2 && sound; small++) {
                 bool *seen = calloc(r->stores[small].n + 1u, sizeof(*seen));
                 sound = seen && cells_are_sound(r, shape, small, seen);
@@ -199,23 +193,20 @@ static void check_places(struct image *im, struct pyramid_ring *r, const struct 
                 image_refuse(im, impossible);
 }
 
-static void image_store(struct image *im, struct pyramid_store *s, size_t size)
-{
-        uint32_t n = s->n, room = s->room;
-
-        image_array(im, &s->cells, &n, &room, size, PYRAMID_RING);
-        s->n = (uint16_t)n;
-        s->room = (uint16_t)room;
-}
-
 static void image_packed(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,
                          const struct image_type *type, uint64_t width_ns, uint32_t most)
 {
         uint32_t n = r->capacity, open = r->open ? 1 : 0;
 
         image_array(im, &r->places, &n, &r->capacity, sizeof(*r->places), most);
-        for (unsigned small = 0; small < 2; small++)
-                image_store(im, &r->stores[small], shape->packing.sizes[small]);
+        for (unsigned small = 0; small < 2; small++) {
+                struct pyramid_store *s = &r->stores[small];
+                uint32_t n_cells = s->n, room = s->room;
+
+                image_array(im, &s->cells, &n_cells, &room, shape->packing.sizes[small], PYRAMID_RING);
+                s->n = (uint16_t)n_cells;
+                s->room = (uint16_t)room;
+        }
         image_structs(im, &r->open, open, open, type);
         if (im->reads && image_fine(im))
                 check_places(im, r, shape, width_ns);
