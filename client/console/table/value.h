@@ -71,6 +71,13 @@ static inline bool column_applies(const struct column *c, const struct scene *s)
 #define COLUMN_VALUE(function, expression) COLUMN_FUNCTION(struct value, function, expression)
 #define COLUMN_TINT(function, expression)  COLUMN_FUNCTION(enum tint, function, expression)
 
+/* What a table's `row` is, for these expressions: function(row)->member. */
+#define ROWS_ARE(type, function)                                                                                       \
+        static const type *function(const void *row)                                                                   \
+        {                                                                                                              \
+                return row;                                                                                            \
+        }
+
 /* The value for people, safe for a terminal. Returns `out`. */
 char *value_show(char *out, size_t size, enum unit unit, struct value v);
 

@@ -21,10 +21,7 @@ static const struct world_band *shown_band(const struct console *c)
 
 /* ------------------------------------------------------------------- stack */
 
-static const Hw__CostCentre *centre_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(Hw__CostCentre, centre_of_row)
 
 COLUMN_VALUE(label, value_text(centre_of_row(row)->label))
 COLUMN_VALUE(module, value_text(centre_of_row(row)->module))

@@ -9,10 +9,7 @@
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
 
-static const struct world_band *band_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct world_band, band_of_row)
 
 /* ----------------------------------------------------------------- columns */
 

@@ -14,10 +14,7 @@
 #define PAUSE_BITS  5u
 #define PAUSE_CELLS SKETCH_CELLS(PAUSE_BITS, 42u)
 
-static const Hw__Generation *generation_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(Hw__Generation, generation_of_row)
 
 /* ------------------------------------------------------------- generations */
 

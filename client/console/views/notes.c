@@ -31,10 +31,7 @@ struct notes {
         size_t n, capacity;
 };
 
-static const struct line *line_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct line, line_of_row)
 
 /* ----------------------------------------------------------------- columns */
 

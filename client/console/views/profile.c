@@ -21,10 +21,7 @@
 
 /* ---------------------------------------------------------- ticky counters */
 
-static const Hw__TickyCounter *counter_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(Hw__TickyCounter, counter_of_row)
 
 COLUMN_VALUE(name, value_text(counter_of_row(row)->name))
 
@@ -223,10 +220,7 @@ static void build_of_stacks(struct profile *p, const struct world_target *t)
 
 /* ------------------------------------------------------------ tree columns */
 
-static const struct node *node_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct node, node_of_row)
 
 static struct value part_of(const struct scene *s, uint64_t part)
 {
@@ -391,10 +385,7 @@ static const struct table_class tree = {
 
 /* --------------------------------------------------------------- functions */
 
-static const struct cpu_function *function_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct cpu_function, function_of_row)
 
 COLUMN_VALUE(function_name, value_text(function_of_row(row)->name))
 COLUMN_VALUE(function_self, part_of(s, function_of_row(row)->self_weight))

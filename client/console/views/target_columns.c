@@ -12,10 +12,7 @@
 #include "client/console/views/views.h"
 #include "proto/base/array.h"
 
-static const struct world_target *target_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct world_target, target_of_row)
 
 /* ----------------------------------------------------------------- columns */
 

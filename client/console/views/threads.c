@@ -12,10 +12,7 @@ static double elapsed_ns(const struct scene *s)
 
 /* ------------------------------------------------------------ capabilities */
 
-static const Hw__Capability *capability_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(Hw__Capability, capability_of_row)
 
 #define CAPABILITY_VALUE(function, field)                                                                              \
         COLUMN_VALUE(function, value_number(capability_of_row(row)->has_##field, (double)capability_of_row(row)->field))
@@ -99,10 +96,7 @@ static const struct table_class capabilities = {
 
 /* ------------------------------------------------------------------- stops */
 
-static const Hw__StopReason *stop_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(Hw__StopReason, stop_of_row)
 
 COLUMN_VALUE(reason, value_text(stop_of_row(row)->reason))
 COLUMN_VALUE(count, value_number(stop_of_row(row)->has_count, (double)stop_of_row(row)->count))
@@ -166,10 +160,7 @@ static const struct table_class stops = {
 
 /* ------------------------------------------------------------------ groups */
 
-static const struct thread_group *group_of_row(const void *row)
-{
-        return row;
-}
+ROWS_ARE(struct thread_group, group_of_row)
 
 #define GROUP_VALUE(function, is_known, field)                                                                         \
         COLUMN_VALUE(function, value_number(is_known, (double)group_of_row(row)->field))
