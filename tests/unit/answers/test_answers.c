@@ -7,6 +7,7 @@
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/eventlog/advice.h"
 #include "tests/unit/console/made_up.h"
 #include "tests/unit/golden.h"
