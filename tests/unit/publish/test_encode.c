@@ -65,7 +65,7 @@ TEST(bands_of_tables)
 TEST(censuses)
 {
         static struct census_row rows[10000];
-        static const struct census_contents contents[] = { { 3, 5, "[Int]" }, { 70000, UINT64_MAX, "[\xff]" } };
+        static const struct census_contents contents[] = { { 3, 5, 0, "[Int]" }, { 70000, UINT64_MAX, 0, "[\xff]" } };
 
         for (uint32_t n = 0; n <= 10000; n = n * 10 + (n == 0)) {
                 struct census census = { .number = 7,
