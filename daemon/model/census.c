@@ -389,14 +389,14 @@ size_t census_skip_rows(struct model *m, const struct hw_event *events, size_t n
         uint64_t bytes = 0;
         size_t skipped = 0;
 
-        if (!c->is_open || c->open.outside || m->run.breakdown == BREAKDOWN_INFO_TABLE)
+        if (!c->is_open || c->open.outside || (m->run.breakdown == BREAKDOWN_INFO_TABLE && !m->no_bands))
                 return 0;
         for (; skipped < n && events[skipped].id == HW_HEAP_PROF_SAMPLE_STRING; skipped++) {
                 const struct hw_event *e = &events[skipped];
                 const struct band_entry *entry = bands_expected(&m->bands);
 
-                if (!entry || entry->row_census != BAND_UNWANTED ||
-                    !bands_match_expected(&m->bands, (const char *)e->payload + 9, e->size - 9))
+                if (!m->no_bands && (!entry || entry->row_census != BAND_UNWANTED ||
+                                     !bands_match_expected(&m->bands, (const char *)e->payload + 9, e->size - 9)))
                         break;
                 add_sat(&bytes, hw_event_u64(e, 1));
         }

@@ -144,7 +144,7 @@ static size_t process_events(struct model *m, const struct hw_event *events, siz
                                 return i + 1;
                         continue;
                 }
-                if (e->id == HW_HEAP_PROF_SAMPLE_STRING && m->bands.any_unwanted) {
+                if (e->id == HW_HEAP_PROF_SAMPLE_STRING && (m->bands.any_unwanted || m->no_bands)) {
                         const size_t skipped = census_skip_rows(m, e, n - i); /* their time is that of the others */
                         if (skipped > 0) {
                                 i += skipped - 1;

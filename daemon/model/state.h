@@ -96,7 +96,10 @@ void census_band_threads(struct model *m, const struct hw_event *e);
 bool census_message(struct model *m, const struct hw_event *e); /* false: it tells nothing of a census */
 void census_row_string(struct model *m, const struct hw_event *e);
 
-/* Drops rows from the first on, as long as they are the expected ones and their bands not wanted. Returns how many. */
+/*
+ * Drops rows from the first on, as long as they are the expected ones and their bands not wanted, or none is wanted.
+ * Returns how many.
+ */
 size_t census_skip_rows(struct model *m, const struct hw_event *events, size_t n);
 
 /* Whether new -hi bands are arriving: their info tables are spread over megabytes. */
@@ -273,6 +276,7 @@ struct model {
         struct clock clock;
         unsigned changes;
         bool ended, completed;
+        bool no_bands; /* model_want_no_bands */
         struct sched sched;
         struct cap_state *caps; /* sched.n_caps of them in use */
         uint32_t caps_room;

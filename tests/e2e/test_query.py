@@ -117,6 +117,8 @@ def test_one_band_is_the_same_as_among_all(log):
         rows[row["name"]].append(row)
     for name in sorted(rows)[:4]:       # the model leaves out rows of the others
         assert ask("SELECT * FROM bands WHERE name = '%s'" % name.replace("'", "''"), log) == rows[name]
+    totals = ask("SELECT time, value AS bytes FROM series WHERE series = 'census_total'", log)      # of a series it makes no bands
+    assert totals == ask("SELECT time, bytes FROM censuses WHERE bytes > 0", log) and len(totals) > 10
 
 
 def test_bounds_are_those_of_sqlite(tmp_path):
