@@ -19,8 +19,7 @@
 #include "proto/base/process_stat.h"
 #include "proto/base/time.h"
 
-#define KERNEL_THREAD 0x00200000u        /* PF_KTHREAD of the kernel's sched.h */
-#define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
+#define KERNEL_THREAD 0x00200000u /* PF_KTHREAD of the kernel's sched.h */
 
 static bool stat_number(const char *text, enum process_stat field, uint64_t *ret_number)
 {
@@ -72,15 +71,20 @@ uint64_t procfs_stack_start(const char *root, uint32_t pid)
         return read_stat(root, pid, STAT_STACK_START, &start) ? start : 0;
 }
 
-bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
+uint64_t procfs_start_wall_ns(const char *root, uint32_t pid)
 {
         uint64_t ticks, since_boot, boot, start;
 
         if (!procfs_start_ticks(root, pid, &ticks) || !ticks_to_ns(ticks, &since_boot))
-                return false;
-        if (!boot_wall_ns(root, &boot) || ckd_add(&start, boot, since_boot))
-                return false;
-        return (start > start_wall_ns ? start - start_wall_ns : start_wall_ns - start) <= SAME_START_NS;
+                return UNKNOWN_U64;
+        return boot_wall_ns(root, &boot) && !ckd_add(&start, boot, since_boot) ? start : UNKNOWN_U64;
+}
+
+bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
+{
+        const uint64_t start = procfs_start_wall_ns(root, pid);
+
+        return start != UNKNOWN_U64 && sub_abs(start, start_wall_ns) <= PROCFS_START_SLACK_NS;
 }
 
 uint32_t procfs_pid_inside(const char *root, uint32_t pid)

@@ -13,6 +13,11 @@
 
 #include "proto/base/process.h"
 
+#define PROCFS_START_SLACK_NS UINT64_C(10000000000) /* clocks step, and /proc/stat knows whole seconds */
+
+/* When the process began, in Unix time. UNKNOWN_U64: it is not there, or that cannot be read. */
+uint64_t procfs_start_wall_ns(const char *root, uint32_t pid);
+
 /*
  * Whether the process `pid` began within 10 s of `start_wall_ns` (Unix time):
  * the one that the log is of, not a later process with the same number.

@@ -64,16 +64,34 @@ def programs():
     return Programs({"serving-threaded": ("serving-threaded", "Serve", "-threaded")})
 
 
+def with_offset(directory, seconds):
+    """The environment of a program whose wall clock is ahead by what is in the file `offset`."""
+    (directory / "shim.c").write_text(SHIM)
+    (directory / "offset").write_text(str(seconds))
+    built = subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "shim.so", directory / "shim.c"], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return {"LD_PRELOAD": str(directory / "shim.so"), "CLOCK_OFFSET_FILE": str(directory / "offset")}
+
+
+@pytest.mark.parametrize(("offset_s", "said"), [(DAYS_S, "fast by 3d 00h"), (-DAYS_S, "slow by 3d 00h")], ids=["fast", "slow"])
+def test_a_program_with_a_clock_of_its_own(directory, programs, offset_s, said):
+    """Made up, or set since it began: its process is known all the same, and its times are the machine's."""
+    env = with_offset(directory, offset_s)
+    with Daemon(directory) as daemon, running(
+            CLIENT, "run", "--no-top", "--name", "mine", "--", "sh", "-c",
+            f"LD_PRELOAD=$LD_PRELOAD:{env['LD_PRELOAD']} CLOCK_OFFSET_FILE={env['CLOCK_OFFSET_FILE']} exec {programs['serving-threaded']}",
+            env={**os.environ, "HEAPWATCH_DIR": str(directory)}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL):
+        wait_for(lambda: any(said in n.text for u in daemon.snapshot("mine").get("notes", []) for n in u.notes.notes), "the note")
+        assert abs(daemon.target("mine").run_info.start_wall_ns / 1e9 - time.time()) < 3600
+        assert wait_for(lambda: daemon.target("mine").run_info.local, "its process")
+
+
 @pytest.mark.parametrize("step_s", [DAYS_S, -DAYS_S], ids=["forward", "back"])
 def test_a_clock_that_is_set(directory, programs, step_s):
     """heapwatchd's wall clock alone, as after a step of the machine's, which no clock that events have takes part in."""
     require_tracing()
-    (directory / "shim.c").write_text(SHIM)
     offset = directory / "offset"
-    offset.write_text("0")
-    built = subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "shim.so", directory / "shim.c"], capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
-    env = {"LD_PRELOAD": str(directory / "shim.so"), "CLOCK_OFFSET_FILE": str(offset)}
+    env = with_offset(directory, 0)
 
     rules = directory / "rules.yaml"
     rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: waits, expr: restarts >= 0, for: 10s}\n")

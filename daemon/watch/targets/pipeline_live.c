@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "proto/base/agent_peer.h"
+#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "daemon/source/loop/memory.h"
@@ -293,6 +294,30 @@ static void find_host_pid(struct pipeline *p)
 }
 
 /*
+ * A log that says it began before its process did, or is from the future, was written by a clock that is wrong, was set
+ * since, or is made up (libfaketime): its newest event is of now. Once in a run: such a clock may have its own pace.
+ */
+static void check_own_clock(struct pipeline *p, uint64_t wall_ns)
+{
+        const struct run *run = model_run(p->model);
+        const uint64_t newest_ns = model_wall_time(p->model, model_time_ns(p->model));
+        char note[128], by[HW_NUMBER_MAX];
+
+        if (run->clock_step_ns != 0 || newest_ns == UNKNOWN_U64)
+                return;
+        const bool is_fast = newest_ns > wall_ns + CLOCK_STEP_NS;
+        if (!is_fast && sub_sat(wall_ns, newest_ns) <= PROCFS_START_SLACK_NS)
+                return;
+        const uint64_t process_ns = is_fast ? 0 : procfs_start_wall_ns(p->process.root, p->process.pid);
+        if (!is_fast && (process_ns == UNKNOWN_U64 || run->start_wall_ns + PROCFS_START_SLACK_NS >= process_ns))
+                return;
+        (void)hw_duration_text(by, sizeof(by), (double)sub_abs(wall_ns, newest_ns));
+        (void)snprintf(note, sizeof(note), "heapwatch: the clock of its log is %s by %s: times follow this machine's",
+                       is_fast ? "fast" : "slow", by);
+        model_step_clock(p->model, (int64_t)(wall_ns - newest_ns), note);
+}
+
+/*
  * Reported from the second look on: heapwatch itself stops a process for moments, to read it. Nothing is judged while
  * it lasts; the publisher keeps verdicts, rates and countdowns back.
  */
@@ -355,6 +380,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         }
         p->gone_mono_ns = 0;
         tracker_set_local(p->tracker, true);
+        check_own_clock(p, wall_ns);
         check_stop(p, &sample, first_look);
         uint64_t time_ns = model_event_time(p->model, wall_ns);
         if (time_ns != UNKNOWN_U64)
