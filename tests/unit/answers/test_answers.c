@@ -705,6 +705,8 @@ TEST(an_end_before_any_event_has_no_time)
         account_of(&account, &m.t, true);
         golden_says("account", account.rows[0].says.text);
         assert_false(account.rows[0].says.has_time);
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* before it: whether there is a heap profile is not known */
+        ask(&m);
 }
 
 /* A program may be idle for long before it ends: its last event is not its end, nor is its last census of then. */
