@@ -706,7 +706,7 @@ def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
 
 
 def test_from_inside_a_name_is_used_again(directory, bare):
-    """At once, and each run is what it was: not rebuilt from what was recorded of the one before."""
+    """At once, and each run is what it was: none begins with the checkpoint of the one before."""
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms",
                                  "--record", directory / "kept")) as daemon:
         for _ in range(3):
@@ -717,7 +717,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
             assert status == 0 and "mine-2" not in err, err
         states = {u.target: u.target_state.state for u in daemon.status().targets if u.WhichOneof("body") == "target_state"}
         assert states == dict.fromkeys(("mine", "mine~1", "mine~2"), pb.Target.STATE_ENDED), states
-        assert "rebuilt" not in daemon.log.read_text()
+        assert "checkpoint" not in daemon.log.read_text()
 
 
 def test_from_inside_run_may_be_killed(daemon, bare):

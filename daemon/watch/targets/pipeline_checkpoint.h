@@ -39,8 +39,8 @@ struct checkpoint_target {
 bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret);
 
 /*
- * To free(); NULL when out of memory, while the target is rebuilt, or when rules of its last moment are not judged
- * before the daemon's shutdown is to go on. Only between two callbacks of the source.
+ * To free(); NULL when out of memory, or when rules of its last moment are not judged before the daemon's shutdown is
+ * to go on. Only between two callbacks of the source.
  */
 uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size);
 
