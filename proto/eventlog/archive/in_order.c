@@ -21,6 +21,7 @@
 
 #define HEADER_MOST   131072u /* bytes of a header that is looked for */
 #define BUFFERS_MOST  1000u
+#define BLOCKS_MOST   2000000u
 #define WINDOW_BYTES  65536u /* of a buffer's block that are at hand: an event is at most as long */
 #define UNDECLARED    0xfffeu
 #define DATA_END      0xffffu
@@ -56,7 +57,7 @@ struct in_order {
         size_t n_buffers;
         uint64_t at, header_end; /* of the header, while it is read */
         uint64_t rest_at;        /* behind the last whole block */
-        bool end_marker;         /* that was in a block, and is to come */
+        bool end_marker;         /* that ends the last block, and is to come */
         bool left;               /* a part of a piece that did not fit */
         uint64_t left_at, left_end;
         uint64_t given; /* bytes, so far */
@@ -122,6 +123,7 @@ static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
 {
         uint64_t latest_ns = 0;
         bool overlap = false;
+        unsigned n = 0;
         uint8_t m[BLOCK_MARKER_BYTES];
 
         while (at + sizeof(m) <= file_end && read_at(o->fd, m, sizeof(m), at) == (ssize_t)sizeof(m)) {
@@ -131,7 +133,7 @@ static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
                 if (be16(m) != HW_BLOCK_MARKER || block.size < sizeof(m) || block.size > file_end - at ||
                     block.end_ns < block.begin_ns)
                         break;
-                struct buffer *b = buffer_of(o, be16(m + 22));
+                struct buffer *b = n++ < BLOCKS_MOST ? buffer_of(o, be16(m + 22)) : NULL;
                 if (!b || !ARRAY_RESERVE_NEXT(b->blocks, b->n_blocks))
                         return false;
                 b->blocks[b->n_blocks++] = block;
@@ -213,10 +215,12 @@ static size_t event_size(const struct in_order *o, struct buffer *b, uint64_t at
 /* Looks at the next event: sets its time, or what else is to be done with the rest of the block. */
 static void examine_next(struct in_order *o, struct buffer *b)
 {
+        const bool may_end = b->end == o->rest_at && b->end - b->at == 2;
         uint64_t time_ns = 0;
-        size_t n;
+        size_t n = 0;
+        const uint8_t *end = may_end ? bytes_at(o, b, b->at, 2, &n) : NULL;
 
-        if (b->end - b->at == 2 && be16(bytes_at(o, b, b->at, 2, &n)) == DATA_END && n == 2) {
+        if (n >= 2 && be16(end) == DATA_END) {
                 o->end_marker = true;
                 b->end = b->at;
         } else if (b->at < b->end && event_size(o, b, b->at, &time_ns) == 0) {
@@ -270,9 +274,8 @@ static struct block cut_piece(struct in_order *o, struct buffer *b, size_t room)
 
         while (b->at < b->end && !b->as_it_is && b->time_ns < step_end_ns) {
                 size = event_size(o, b, b->at, &time_ns);
-                if (size == 0) /* the file has become shorter */
-                        break;
-                if (b->at + size - piece.at > room && b->at > piece.at)
+                b->as_it_is = size == 0; /* the file has become shorter */
+                if (b->as_it_is || (b->at + size - piece.at > room && b->at > piece.at))
                         break;
                 if (time_ns < piece.begin_ns)
                         piece.begin_ns = time_ns;

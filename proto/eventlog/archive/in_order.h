@@ -34,7 +34,7 @@ struct in_order_place {
 
 /*
  * Of a regular file, whose descriptor is borrowed and read by pread(2). NULL: its blocks are in order by their markers,
- * or cannot be put in order (no header, more than 1,000 buffers), or there is no memory.
+ * or cannot be put in order (no header, more than 1,000 buffers or 2 million blocks), or there is no memory.
  */
 struct in_order *in_order_open(int fd);
 
