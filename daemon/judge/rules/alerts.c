@@ -355,7 +355,6 @@ static void end_at(struct alerts *a, size_t i, const struct rule_moment *at)
 
 void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 {
-        alerts_refresh(a, at); /* with the last values: they stay */
         for (size_t i = a->list.n; i-- > 0;) {
                 if (a->list.items[i]->rule->of_target)
                         continue;

@@ -258,6 +258,8 @@ bool alerting_end_run(struct alerting *a, enum alerting_end end, const char *why
                 return true;
         if (!judge_rules(a, at.time_ns, (struct rule_gap){ .follows = false }))
                 return false;
+        if (a->live)
+                alerts_refresh(a->alerts, &at); /* the last values stay */
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
         set_end(a, end, why);

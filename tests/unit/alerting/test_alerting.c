@@ -3,10 +3,12 @@
  * A live target whose stream falls silent: the one built-in rule that no log can
  * show (the others: tests/data/rules/builtin-test.yaml).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tests/unit/model/events.h"
 #include "tests/unit/test.h"
 
 #include "daemon/watch/alerting/alerting.h"
@@ -16,6 +18,7 @@
 #include "daemon/publish/publisher.h"
 #include "daemon/judge/trend/tracker.h"
 
+#define MIB   (UINT64_C(1) << 20)
 #define S     UINT64_C(1000000000)
 #define BEGAN (UINT64_C(1700000000) * S)
 
@@ -273,6 +276,24 @@ static const struct alert *alert_of(const char *rule)
                         return alerts_get(alerts, i);
         fail_msg("there is no alert %s", rule);
         return NULL;
+}
+
+/* What came after the last heartbeat counts, too. */
+TEST_WITH(an_alert_keeps_the_last_value_of_its_run, set_up, tear_down)
+{
+        static struct feed f;
+
+        f.m = model;
+        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(100 * MIB), U(4194304), U(1048576), U(4096));
+        for (uint64_t s = 1; s < 4; s++) {
+                ev(&f, HW_BLOCK_MARKER, 0, s * S, "482", U(0), U(s * S), U(0));
+                ev(&f, HW_HEAP_SIZE, 0, s * S, "48", U(0), U(100 * MIB));
+        }
+        assert_int_equal(state_of("heap-limit-met", 3), ALERT_FIRING);
+        ev(&f, HW_HEAP_SIZE, 0, 4 * S, "48", U(0), U(150 * MIB));
+        alerting_end_run(alerting, ALERTING_ENDED, "");
+        assert_int_equal(alert_of("heap-limit-met")->state.now, ALERT_RESOLVED);
+        assert_true(fabs(alert_of("heap-limit-met")->value - 1.5) < 1e-9);
 }
 
 /* Another target takes the name over, and its log ends before its parent says how: the crash is the one before. */
