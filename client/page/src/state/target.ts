@@ -165,7 +165,7 @@ export class Target {
         });
         for (const x of c.contents ?? []) {
             const b = this.bands.get(x.band ?? 0), of = Number(x.bytes ?? 0), whole = Number(x.ofBytes ?? b?.bytes ?? 0);
-            if (b && x.name && of <= whole) b.holds ??= { name: x.name, share: of / whole, older: x.ofBytes !== undefined };
+            if (b && x.name && of <= whole) b.holds ??= { name: x.name, share: of / whole, ...(x.ofBytes !== undefined && { older: true }) };
         }
     }
 
