@@ -208,7 +208,7 @@ def test_threads_that_nobody_ends_are_what_grows(directory, agent):
         assert sum(census.bytes) == census.total_bytes and (b.band in census.band) != agent, (b, census)
         if b.HasField("thread_slope"):
             assert b.thread_slope_low <= b.thread_slope <= b.thread_slope_high, b
-        words = re.compile(r"[\d,]+ threads blocked on an MVar in Main\.\S*aitForReply(, \+[\d.]+/(s|min))?: leaked threads\? With ")
+        words = re.compile(r"[\d,]+ threads blocked on an MVar in Main\.\S*aitForReply(, \+[\d.]+/(s|min)( \([^)]*\))?)?: leaked threads\? With ")
         for command in (["top", "--once", "x"], ["top", "--once", "--format", "json", "x"], ["trend", "x"], ["post-mortem", "x"]):
             shown = re.sub(r"\s+", " ", heapwatch(daemon, *command).stdout)
             assert words.search(shown), (command, shown)
