@@ -89,7 +89,7 @@ WORDS = {
              "where": "In live data: live ",
              "why": "CAF Main.cache keeps 100.0 % of Main.CartItem (8.00 MiB), by way of Data.Map.Internal.Bin+",
              "until": "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)",
-             "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
+             "next": "Look at src/Shop/Cart/Items.hs:112:13-48, which makes Main.CartItem"},
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 1.25 MiB/s",
                "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: live ", "why": "CAF Main.cache keeps",
                "until": "It ended first. At that rate, in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
