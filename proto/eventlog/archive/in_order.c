@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: the markers of all blocks are read first, a few bytes each, and make a list per buffer. Then each buffer has
- * a cursor, and whichever has the earliest event goes on to the end of the step that this event is in. Where events end
+ * a cursor, and whichever has the earliest event goes on to the earliest of the others. Where events end
  * is known from the header and, of those of variable length, from themselves, so a piece is cut without decoding: its
  * bytes are in the processor's cache when they are decoded.
  *
@@ -42,12 +42,13 @@ struct buffer {
         struct block *blocks;
         size_t n_blocks, block; /* the one that is read */
         uint64_t at, end;       /* in the file: the next event, the end of the block */
-        uint64_t time_ns;       /* of the next event, or of one before it that is later */
+        size_t size;            /* of the next event; 0: none, or the rest of the block is not understood */
+        uint64_t own_ns;        /* its time */
+        uint64_t time_ns;       /* the same, or the time of one before it that is later */
         uint64_t window_at;     /* in the file */
         size_t window_n;
         uint8_t *window; /* WINDOW_BYTES */
         bool fresh;      /* nothing of the block was given yet */
-        bool as_it_is;   /* its rest is not understood */
 };
 
 struct in_order {
@@ -139,7 +140,7 @@ static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
                 b->blocks[b->n_blocks++] = block;
                 if (b->n_blocks > o->most_blocks)
                         o->most_blocks = b->n_blocks;
-                overlap = overlap || (block.begin_ns < latest_ns && latest_ns - block.begin_ns > IN_ORDER_STEP_NS);
+                overlap = overlap || block.begin_ns < latest_ns;
                 if (block.end_ns > latest_ns)
                         latest_ns = block.end_ns;
                 at += block.size;
@@ -212,22 +213,20 @@ static size_t event_size(const struct in_order *o, struct buffer *b, uint64_t at
         return size <= left ? size : 0;
 }
 
-/* Looks at the next event: sets its time, or what else is to be done with the rest of the block. */
+/* Looks at the next event. */
 static void examine_next(struct in_order *o, struct buffer *b)
 {
         const bool may_end = b->end == o->rest_at && b->end - b->at == 2;
-        uint64_t time_ns = 0;
         size_t n = 0;
         const uint8_t *end = may_end ? bytes_at(o, b, b->at, 2, &n) : NULL;
 
         if (n >= 2 && be16(end) == DATA_END) {
                 o->end_marker = true;
                 b->end = b->at;
-        } else if (b->at < b->end && event_size(o, b, b->at, &time_ns) == 0) {
-                b->as_it_is = true;
         }
-        if (time_ns > b->time_ns)
-                b->time_ns = time_ns;
+        b->size = b->at < b->end ? event_size(o, b, b->at, &b->own_ns) : 0;
+        if (b->size > 0 && b->own_ns > b->time_ns)
+                b->time_ns = b->own_ns;
 }
 
 /* Goes to the next block, if this one is read. False: that was the last one. */
@@ -241,7 +240,6 @@ static bool next_block(struct in_order *o, struct buffer *b)
         b->at = next->at + BLOCK_MARKER_BYTES;
         b->end = next->at + next->size;
         b->fresh = true;
-        b->as_it_is = false;
         if (next->begin_ns > b->time_ns)
                 b->time_ns = next->begin_ns;
         examine_next(o, b);
@@ -250,42 +248,42 @@ static bool next_block(struct in_order *o, struct buffer *b)
 
 /* ---------------------------------------------------------------------- pieces */
 
-/* The buffer whose next event is the earliest; NULL: all blocks were read. */
-static struct buffer *find_earliest(struct in_order *o)
+/* The buffer whose next event is the earliest, and the time of the earliest of others; NULL: all blocks were read. */
+static struct buffer *find_earliest(struct in_order *o, uint64_t *ret_others_ns)
 {
         struct buffer *found = NULL;
 
+        *ret_others_ns = UINT64_MAX;
         for (size_t i = 0; i < o->n_buffers; i++) {
                 struct buffer *b = &o->buffers[i];
-                if (next_block(o, b) && (!found || b->time_ns < found->time_ns))
+                if (!next_block(o, b))
+                        continue;
+                if (!found || b->time_ns < found->time_ns) {
+                        *ret_others_ns = found ? found->time_ns : UINT64_MAX;
                         found = b;
+                } else if (b->time_ns < *ret_others_ns) {
+                        *ret_others_ns = b->time_ns;
+                }
         }
         return found;
 }
 
-/* Takes the events up to the end of the step, as many as have room. Returns the first and the last of their times. */
-static struct block cut_piece(struct in_order *o, struct buffer *b, size_t room)
+/* Takes the events up to those of others, as many as have room. Returns the first and the last of their times. */
+static struct block cut_piece(struct in_order *o, struct buffer *b, uint64_t others_ns, size_t room)
 {
         const struct block *whole = &b->blocks[b->block - 1];
-        const uint64_t step_end_ns = b->time_ns - b->time_ns % IN_ORDER_STEP_NS + IN_ORDER_STEP_NS;
         struct block piece = { .at = b->at, .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX };
-        uint64_t time_ns = 0;
-        size_t size;
 
-        while (b->at < b->end && !b->as_it_is && b->time_ns < step_end_ns) {
-                size = event_size(o, b, b->at, &time_ns);
-                b->as_it_is = size == 0; /* the file has become shorter */
-                if (b->as_it_is || (b->at + size - piece.at > room && b->at > piece.at))
-                        break;
-                if (time_ns < piece.begin_ns)
-                        piece.begin_ns = time_ns;
-                if (time_ns > piece.end_ns)
-                        piece.end_ns = time_ns;
-                b->at += size;
+        while (b->size > 0 && b->time_ns <= others_ns && (b->at == piece.at || b->at + b->size - piece.at <= room)) {
+                if (b->own_ns < piece.begin_ns)
+                        piece.begin_ns = b->own_ns;
+                if (b->own_ns > piece.end_ns)
+                        piece.end_ns = b->own_ns;
+                b->at += b->size;
                 examine_next(o, b);
         }
-        if (b->as_it_is && b->at == piece.at)
-                b->at = b->end;
+        if (b->at == piece.at)
+                b->at = b->end; /* it is not understood, or is empty */
         if (piece.begin_ns == UINT64_MAX)
                 piece.begin_ns = whole->begin_ns;
         if (b->at == b->end)
@@ -304,6 +302,7 @@ static ssize_t read_range(const struct in_order *o, uint64_t at, uint64_t end, u
 static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint64_t *ret_at, size_t *ret_made)
 {
         struct buffer *b;
+        uint64_t others_ns;
         ssize_t n;
 
         *ret_made = 0;
@@ -317,7 +316,7 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
                         o->left = false;
                 return n;
         }
-        b = find_earliest(o);
+        b = find_earliest(o, &others_ns);
         if (!b && o->end_marker) {
                 put_be(buffer, DATA_END, 2);
                 o->end_marker = false;
@@ -331,7 +330,7 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
                 return n;
         }
         const bool made = !b->fresh;
-        const struct block piece = cut_piece(o, b, size - BLOCK_MARKER_BYTES);
+        const struct block piece = cut_piece(o, b, others_ns, size - BLOCK_MARKER_BYTES);
         o->markers += made;
         b->fresh = false;
         put_be(buffer, HW_BLOCK_MARKER, 2);

@@ -5,8 +5,7 @@
  * Each capability of a program has a buffer of its own, which the runtime writes when it is full (2 MiB) or is told to.
  * So the log of a program that never flushes has minutes of one capability, then the same minutes of the next: read as
  * it lies there, most of it would come too late to be judged, or to be in a chart. Here its blocks are cut where
- * IN_ORDER_STEP_NS of event time end, and the pieces come in the order of time, each a block of its own: as if every
- * buffer had been flushed that often.
+ * another buffer has the next event, and the pieces come in the order of time, each a block of its own.
  *
  * Nothing is left out: what is not understood (damage) comes as it is, at the time of what precedes it; what is behind
  * the last whole block, at the end.
@@ -17,8 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#define IN_ORDER_STEP_NS UINT64_C(5000000)
 
 struct in_order;
 
