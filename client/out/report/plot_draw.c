@@ -422,7 +422,8 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
 
 static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t silent)
 {
-        const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
+        const Hw__Run *run =
+                !p->title && p->t->target ? p->t->target->run_info : NULL; /* with a title there is no target */
         const struct plot_chart *c = p->chart;
         const struct plot_options *o = p->options;
         char text[512], facts[320] = "", peak[HW_NUMBER_MAX], area[HW_NUMBER_MAX], when[48] = "";
@@ -433,7 +434,7 @@ static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *
                 (void)snprintf(text, sizeof(text), "%s", p->title);
         else
                 used = (size_t)snprintf(text, sizeof(text), "%s", run && run->program ? run->program : p->t->name);
-        for (size_t i = 0; !p->title && run && i < run->n_rts_options && used < sizeof(text); i++)
+        for (size_t i = 0; run && i < run->n_rts_options && used < sizeof(text); i++)
                 used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "" : " +RTS",
                                          run->rts_options[i]);
         used = 0;
@@ -443,7 +444,7 @@ static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *
                                         hw_bytes_text(area, sizeof(area), c->integral),
                                         hw_bytes_text(peak, sizeof(peak), (double)c->peak_bytes), c->peak_bytes,
                                         (double)c->peak_ns / (double)NS_PER_S);
-        if (!p->title && run && run->has_start_wall_ns && used < sizeof(facts))
+        if (run && run->has_start_wall_ns && used < sizeof(facts))
                 (void)snprintf(facts + used, sizeof(facts) - used, "%s%s", used ? ", " : "",
                                hw_time_text(when, sizeof(when), run->start_wall_ns));
         theme_use(cr, theme->ink);
