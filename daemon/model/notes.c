@@ -257,10 +257,13 @@ void note_log(struct model *m, const struct hw_event *e)
 {
         if (begins_with(e, AGENT_ANSWER) || is_no_census(m, e) || census_message(m, e))
                 return;
-        if (begins_with(e, RUN_END_MESSAGE)) /* what a recording knew of the run's end is none of the program either */
-                PASS_ON(m, recorded_end, (const char *)e->payload, e->size);
-        else
+        if (!begins_with(e, RUN_END_MESSAGE)) {
                 add_note(m, e, NOTE_LOG, 0);
+                return;
+        }
+        /* What a recording knew of the run's end is none of the program's, nor is its block: no later one comes. */
+        PASS_ON(m, recorded_end, (const char *)e->payload, e->size);
+        m->clock.global_end_ns = UNKNOWN_U64;
 }
 
 uint64_t notes_total(const struct notes *n)
