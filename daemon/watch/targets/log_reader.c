@@ -267,9 +267,10 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
 /* Lists of events are of the file as it is; all else is of what happened, in that order. */
 static struct log_file *open_in_order(struct log_reader *r, struct error *error)
 {
+        const bool list = r->options.events == EVENTS_ALONE || r->options.events == EVENTS_COUNTED;
         struct log_file *file = log_file_open(path_of(r), error);
 
-        if (!file || !r->length.overlap || r->options.events != EVENTS_OFF || log_file_put_in_order(file) == 0)
+        if (!file || !r->length.overlap || list || log_file_put_in_order(file) == 0)
                 return file;
         log_file_close(&file); /* too long, when unpacked, or no room for it */
         return log_file_open(path_of(r), error);
