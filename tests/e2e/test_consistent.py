@@ -307,7 +307,8 @@ def of_answers(state, target):
     g.say("limit", "", *read(until[3]))
     for what, part in zip(("live", "heap_size"), re.search(r"live (.*), heap (.*)", text["where"]["text"]).groups()):
         g.say("now", what, *read(part))
-    return {"answers": f, "answers in words": g}, [x["text"] for x in a["answers"]]
+    # "Being determined" is over before another face is looked at.
+    return {"answers": f, "answers in words": g}, [x["text"] for x in a["answers"] if x.get("said") != "awaited"]
 
 
 def of_page(tab, web, target):
