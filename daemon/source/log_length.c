@@ -91,7 +91,7 @@ void log_length_begin(struct log_length *l, struct log_file *file)
         l->from = l->n = l->longest_ns = 0;
         l->first_ns = UINT64_MAX;
         l->hops = 0;
-        l->overlap = false;
+        l->overlap_ns = 0;
         l->at = behind_header(l, 0);
 }
 
@@ -112,7 +112,8 @@ static bool hop(struct log_length *l)
                 return false;
         if (begin < l->first_ns)
                 l->first_ns = begin;
-        l->overlap = l->overlap || begin < l->longest_ns;
+        if (begin < l->longest_ns && l->longest_ns - begin > l->overlap_ns)
+                l->overlap_ns = l->longest_ns - begin;
         if (end > l->longest_ns)
                 l->longest_ns = end;
         l->at += size;

@@ -21,7 +21,7 @@ struct log_length {
         uint64_t longest_ns;   /* so far; 0: unknown (no blocks, damaged before the first) */
         uint64_t at;           /* of the next block; 0: there is none */
         uint64_t most;         /* blocks are not looked for beyond it */
-        bool overlap;          /* a block begins before another one's end, as those of several buffers do */
+        uint64_t overlap_ns;   /* by which a block begins before an earlier one ends, at most: of several buffers */
         unsigned hops;
         uint64_t from; /* of the piece */
         size_t n;      /* bytes of the piece */

@@ -201,7 +201,7 @@ static bool is_rereadable(const char *path)
 static bool is_measured(const struct log_reader *r)
 {
         return (r->options.events == EVENTS_ALONE ||
-                (r->options.wish.unjudged && (r->length.overlap || r->length.hops >= MEASURED_BLOCKS))) &&
+                (r->options.wish.unjudged && (r->length.overlap_ns > 0 || r->length.hops >= MEASURED_BLOCKS))) &&
                r->length.first_ns < LOG_ORIGIN_LEAST_NS;
 }
 
@@ -264,13 +264,19 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
         return r->pipeline != NULL;
 }
 
-/* Lists of events are of the file as it is; all else is of what happened, in that order. */
+/*
+ * Lists of events are of the file as it is; all else is of what happened, in that order. What is judged can wait for a
+ * buffer: a log that needs no more patience than that is read as the daemon read it while its program ran.
+ */
 static struct log_file *open_in_order(struct log_reader *r, struct error *error)
 {
+        const struct tracker_config trend =
+                config_trend_tracker(&r->options.trend, r->length.longest_ns - r->origin_ns);
+        const uint64_t wait_ns = r->options.wish.unjudged ? 0 : TRACKER_WAIT_MINUTES * trend.trend.resolution_ns;
         const bool list = r->options.events == EVENTS_ALONE || r->options.events == EVENTS_COUNTED;
         struct log_file *file = log_file_open(path_of(r), error);
 
-        if (!file || !r->length.overlap || list || log_file_put_in_order(file) == 0)
+        if (!file || list || r->length.overlap_ns <= wait_ns || log_file_put_in_order(file) == 0)
                 return file;
         log_file_close(&file); /* too long, when unpacked, or no room for it */
         return log_file_open(path_of(r), error);
