@@ -338,7 +338,8 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
         put_be(buffer + 10, BLOCK_MARKER_BYTES + piece.size, 4);
         put_be(buffer + 14, piece.end_ns, 8);
         put_be(buffer + 22, b->cap, 2);
-        if (piece.at >= b->window_at && piece.at + piece.size <= b->window_at + b->window_n) {
+        if (piece.at >= b->window_at && piece.at + piece.size <= b->window_at + b->window_n &&
+            piece.size <= size - BLOCK_MARKER_BYTES) {
                 memcpy(buffer + BLOCK_MARKER_BYTES, b->window + (piece.at - b->window_at), piece.size);
                 n = (ssize_t)piece.size;
         } else {

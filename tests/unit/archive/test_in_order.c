@@ -54,6 +54,7 @@ static size_t read_all(struct in_order *o, uint8_t *out, size_t most, size_t roo
         memset(seen, 0, sizeof(seen));
         while ((n = in_order_read(o, buffer, room, ret_place)) > 0) {
                 const size_t made = (size_t)(ret_place->from - given);
+                assert_true((size_t)n <= room);
                 for (size_t i = made; i < (size_t)n; i++) {
                         const size_t at = (size_t)((int64_t)(given + i) + ret_place->moved);
                         assert_true(at < file_size && file[at] == buffer[i]);
