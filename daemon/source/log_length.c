@@ -19,26 +19,16 @@
 #include <string.h>
 
 #include "proto/eventlog/archive/log_file.h"
+#include "proto/eventlog/bytes.h"
 
-#define MARKER_BYTES 24u
-#define MARKER_ID    18u
-#define END_ID       0xffffu
-#define HEADER_MOST  131072u /* bytes searched for a header's end */
-#define PIECE        LOG_LENGTH_PIECE
-#define HOPS_MAX     10000000u
-#define STEP_HOPS    256u
-#define STEP_BYTES   (UINT64_C(16) << 20)
+#define END_ID      0xffffu
+#define HEADER_MOST 131072u /* bytes searched for a header's end */
+#define PIECE       LOG_LENGTH_PIECE
+#define HOPS_MAX    10000000u
+#define STEP_HOPS   256u
+#define STEP_BYTES  (UINT64_C(16) << 20)
 
 #define UNPACKED_MOST(packed) ((256u << 20) + 256 * (packed)) /* real logs become 4 to 20 times as small */
-
-static uint64_t number(const uint8_t *p, unsigned bytes)
-{
-        uint64_t v = 0;
-
-        for (unsigned i = 0; i < bytes; i++)
-                v = v << 8 | p[i];
-        return v;
-}
 
 /*
  * The bytes at a place of the file, never before the place last asked for: *ret_n of them, PIECE at most, and fewer
@@ -99,24 +89,22 @@ void log_length_begin(struct log_length *l, struct log_file *file)
 static bool hop(struct log_length *l)
 {
         size_t n;
-        const uint8_t *m = read_at(l, l->at, MARKER_BYTES, &n);
+        struct block_marker block;
+        const uint8_t *m = read_at(l, l->at, BLOCK_MARKER_BYTES, &n);
 
-        if (n >= 2 && number(m, 2) == END_ID) {
+        if (n >= 2 && be16(m) == END_ID) {
                 l->at = behind_header(l, l->at + 2);
                 return true;
         }
-        if (n < MARKER_BYTES || number(m, 2) != MARKER_ID)
+        if (n < BLOCK_MARKER_BYTES || !block_marker_read(m, &block))
                 return false;
-        uint64_t begin = number(m + 2, 8), size = number(m + 10, 4), end = number(m + 14, 8);
-        if (size < MARKER_BYTES || end < begin)
-                return false;
-        if (begin < l->first_ns)
-                l->first_ns = begin;
-        if (begin < l->longest_ns && l->longest_ns - begin > l->overlap_ns)
-                l->overlap_ns = l->longest_ns - begin;
-        if (end > l->longest_ns)
-                l->longest_ns = end;
-        l->at += size;
+        if (block.begin_ns < l->first_ns)
+                l->first_ns = block.begin_ns;
+        if (block.begin_ns < l->longest_ns && l->longest_ns - block.begin_ns > l->overlap_ns)
+                l->overlap_ns = l->longest_ns - block.begin_ns;
+        if (block.end_ns > l->longest_ns)
+                l->longest_ns = block.end_ns;
+        l->at += block.size;
         return true;
 }
 

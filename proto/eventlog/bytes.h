@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline uint16_t be16(const uint8_t *p)
@@ -30,4 +31,30 @@ static inline void put_be(uint8_t *p, uint64_t value, unsigned width)
                 p[width] = (uint8_t)value;
                 value >>= 8;
         }
+}
+
+#define BLOCK_MARKER_ID    18u
+#define BLOCK_MARKER_BYTES 24u /* as an event: id, begin, size, end, capability */
+
+/* What the marker says that a block begins with. */
+struct block_marker {
+        uint64_t begin_ns, end_ns;
+        uint32_t size; /* of the block in bytes, with its marker */
+        uint16_t cap;  /* HW_CAP_NONE: of no capability */
+};
+
+/* False: these BLOCK_MARKER_BYTES are no marker, or one that no block can have. */
+static inline bool block_marker_read(const uint8_t *p, struct block_marker *ret)
+{
+        *ret = (struct block_marker){ be64(p + 2), be64(p + 14), be32(p + 10), be16(p + 22) };
+        return be16(p) == BLOCK_MARKER_ID && ret->size >= BLOCK_MARKER_BYTES && ret->end_ns >= ret->begin_ns;
+}
+
+static inline void block_marker_write(uint8_t *p, const struct block_marker *m)
+{
+        put_be(p, BLOCK_MARKER_ID, 2);
+        put_be(p + 2, m->begin_ns, 8);
+        put_be(p + 10, m->size, 4);
+        put_be(p + 14, m->end_ns, 8);
+        put_be(p + 22, m->cap, 2);
 }

@@ -45,8 +45,7 @@
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/internal.h"
 
-#define EARLY_NS     UINT64_C(30000000000) /* how much older than its block an event with its own time may be */
-#define LONG_PAYLOAD 128u                  /* from here on the event after it is checked, too */
+#define LONG_PAYLOAD 128u /* from here on the event after it is checked, too */
 
 /* -------------------------------------------------------------- fast path */
 

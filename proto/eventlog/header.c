@@ -151,7 +151,7 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
 {
         const struct hw_event_info *info = hw_event_info(id);
         uint32_t kind = KIND_DECLARED;
-        if (id == HW_GC_START || id == HW_GC_END || id == HW_CREATE_MACHINE)
+        if (event_has_own_time(id))
                 kind |= KIND_EARLY;
         if (!info)
                 kind |= KIND_UNKNOWN;

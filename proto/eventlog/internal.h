@@ -83,6 +83,9 @@ static inline uint64_t cursor_offset(const struct cursor *v)
         return v->origin_offset + (uint64_t)(v->p - v->origin);
 }
 
+/* How much older than its block an event with a time of its own may be. */
+#define EARLY_NS UINT64_C(30000000000)
+
 #define EVENT_HEAD_BYTES          10u     /* id and time */
 #define EVENT_HEAD_VARIABLE_BYTES 12u     /* and the length */
 #define DATA_END                  0xffffu /* in place of an id */
@@ -240,7 +243,16 @@ bool frame_in_bytes(const struct block *block, const struct frame *frame);
 bool frame_in_block(const struct block *block, const struct frame *frame);
 enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *frame, struct block *ret_block);
 
-/* ipe.c: payload size of the event 169 at `p`. */
+/* Whether such events carry times of their own. */
+static inline bool event_has_own_time(uint16_t id)
+{
+        return id == HW_GC_START || id == HW_GC_END || id == HW_CREATE_MACHINE;
+}
+
+/* ipe.c: bytes of the payload `p` (`size`) up to and including the NUL of the last string; 0: there is none. */
+uint32_t ipe_strings_end(const uint8_t *p, uint32_t size);
+
+/* Payload size of the event 169 at `p`. */
 enum answer ipe_size(struct hw_eventlog *log, const struct frame *frame, uint32_t *ret_size);
 
 /* fields.c */

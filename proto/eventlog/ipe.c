@@ -18,8 +18,7 @@
 #define IPE_KEY_BYTES 8u
 #define IPE_STRINGS   6u
 
-/* Bytes of `p` (`size`) up to and including the sixth string's NUL; 0 when there is none. */
-static uint32_t strings_end(const uint8_t *p, uint32_t size)
+uint32_t ipe_strings_end(const uint8_t *p, uint32_t size)
 {
         uint32_t at = IPE_KEY_BYTES;
         for (unsigned i = 0; i < IPE_STRINGS; i++) {
@@ -40,7 +39,7 @@ enum answer ipe_size(struct hw_eventlog *log, const struct frame *frame, uint32_
                 return ANSWER_YES;
         if (!cursor_need(v, frame->head + announced - 1))
                 return ANSWER_MORE;
-        uint32_t end = strings_end(v->p + frame->head, announced - 1);
+        uint32_t end = ipe_strings_end(v->p + frame->head, announced - 1);
         if (end == 0)
                 return ANSWER_YES;
         enum answer fits = end == announced - 1 ? ANSWER_YES : next_fits(log, frame->head + end, &log->block);

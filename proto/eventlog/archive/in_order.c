@@ -18,28 +18,22 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/eventlog/bytes.h"
+#include "proto/eventlog/internal.h"
 
-#define HEADER_MOST   131072u /* bytes of a header that is looked for */
-#define BUFFERS_MOST  1000u
-#define BLOCKS_MOST   2000000u
-#define WINDOW_BYTES  65536u /* of a buffer's block that are at hand: an event is at most as long */
-#define UNDECLARED    0xfffeu
-#define DATA_END      0xffffu
-#define EARLY_NS      UINT64_C(30000000000)
-#define HEAD          10u /* id and time */
-#define HEAD_VARIABLE 12u /* and the length */
-#define IPE_KEY_BYTES 8u
-#define IPE_STRINGS   6u
+#define HEADER_MOST  131072u /* bytes of a header that is looked for */
+#define BUFFERS_MOST 1000u
+#define BLOCKS_MOST  2000000u
+#define WINDOW_BYTES 65536u /* of a buffer's block that are at hand: an event is at most as long */
+#define UNDECLARED   0xfffeu
 
-struct block {
+struct listed {
         uint64_t at; /* of its marker, in the file */
-        uint64_t begin_ns, end_ns;
-        uint32_t size; /* with the marker */
+        struct block_marker marker;
 };
 
 struct buffer {
         uint16_t cap;
-        struct block *blocks;
+        struct listed *blocks;
         size_t n_blocks, block; /* the one that is read */
         uint64_t at, end;       /* in the file: the next event, the end of the block */
         size_t size;            /* of the next event; 0: none, or the rest of the block is not understood */
@@ -128,22 +122,20 @@ static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
         uint8_t m[BLOCK_MARKER_BYTES];
 
         while (at + sizeof(m) <= file_end && read_at(o->fd, m, sizeof(m), at) == (ssize_t)sizeof(m)) {
-                const struct block block = {
-                        .at = at, .begin_ns = be64(m + 2), .size = be32(m + 10), .end_ns = be64(m + 14)
-                };
-                if (be16(m) != HW_BLOCK_MARKER || block.size < sizeof(m) || block.size > file_end - at ||
-                    block.end_ns < block.begin_ns)
+                struct listed block = { .at = at };
+                const struct block_marker *marker = &block.marker;
+                if (!block_marker_read(m, &block.marker) || marker->size > file_end - at)
                         break;
-                struct buffer *b = n++ < BLOCKS_MOST ? buffer_of(o, be16(m + 22)) : NULL;
+                struct buffer *b = n++ < BLOCKS_MOST ? buffer_of(o, marker->cap) : NULL;
                 if (!b || !ARRAY_RESERVE_NEXT(b->blocks, b->n_blocks))
                         return false;
                 b->blocks[b->n_blocks++] = block;
                 if (b->n_blocks > o->most_blocks)
                         o->most_blocks = b->n_blocks;
-                overlap = overlap || block.begin_ns < latest_ns;
-                if (block.end_ns > latest_ns)
-                        latest_ns = block.end_ns;
-                at += block.size;
+                overlap = overlap || marker->begin_ns < latest_ns;
+                if (marker->end_ns > latest_ns)
+                        latest_ns = marker->end_ns;
+                at += marker->size;
         }
         o->rest_at = at;
         return overlap;
@@ -164,50 +156,35 @@ static const uint8_t *bytes_at(const struct in_order *o, struct buffer *b, uint6
         return b->window + (at - b->window_at);
 }
 
-/* Where the six strings of an IPE event end: the runtime announces one byte too many. */
-static size_t ipe_size(const uint8_t *payload, size_t announced)
-{
-        size_t at = IPE_KEY_BYTES;
-
-        for (unsigned i = 0; i < IPE_STRINGS; i++) {
-                const uint8_t *nul = at + 1 < announced ? memchr(payload + at, 0, announced - 1 - at) : NULL;
-                if (!nul)
-                        return announced;
-                at = (size_t)(nul - payload) + 1;
-        }
-        return at;
-}
-
-/* Which the decoder takes from before its block. */
-static bool has_own_time(uint16_t id)
-{
-        return id == HW_GC_START || id == HW_GC_END || id == HW_CREATE_MACHINE;
-}
-
 /* The length of the event at `at`; 0: there is none that ends in this block and whose time is in it. */
 static size_t event_size(const struct in_order *o, struct buffer *b, uint64_t at, uint64_t *ret_time_ns)
 {
-        const struct block *whole = &b->blocks[b->block - 1];
+        const struct block_marker *whole = &b->blocks[b->block - 1].marker;
         const uint64_t left = b->end - at;
         size_t n, size;
-        const uint8_t *p = bytes_at(o, b, at, left < HEAD_VARIABLE ? (size_t)left : HEAD_VARIABLE, &n);
+        const uint8_t *p =
+                bytes_at(o, b, at, left < EVENT_HEAD_VARIABLE_BYTES ? (size_t)left : EVENT_HEAD_VARIABLE_BYTES, &n);
 
-        if (n < HEAD || o->sizes[be16(p)] == UNDECLARED)
+        if (n < EVENT_HEAD_BYTES || o->sizes[be16(p)] == UNDECLARED)
                 return 0;
         *ret_time_ns = be64(p + 2);
-        if (has_own_time(be16(p)) && *ret_time_ns < whole->begin_ns && whole->begin_ns - *ret_time_ns <= EARLY_NS)
+        if (event_has_own_time(be16(p)) && *ret_time_ns < whole->begin_ns && whole->begin_ns - *ret_time_ns <= EARLY_NS)
                 *ret_time_ns = whole->begin_ns;
         if (*ret_time_ns < whole->begin_ns || *ret_time_ns > whole->end_ns)
                 return 0;
-        size = HEAD + o->sizes[be16(p)];
+        size = EVENT_HEAD_BYTES + o->sizes[be16(p)];
         if (o->sizes[be16(p)] == HW_EVENT_VARIABLE) {
-                if (n < HEAD_VARIABLE)
+                if (n < EVENT_HEAD_VARIABLE_BYTES)
                         return 0;
-                size = HEAD_VARIABLE + be16(p + HEAD);
+                size = EVENT_HEAD_VARIABLE_BYTES + be16(p + EVENT_HEAD_BYTES);
                 if (be16(p) == HW_IPE && size - 1 <= left && size - 1 <= WINDOW_BYTES) {
                         p = bytes_at(o, b, at, size - 1, &n);
-                        if (n >= size - 1)
-                                size = HEAD_VARIABLE + ipe_size(p + HEAD_VARIABLE, size - HEAD_VARIABLE);
+                        const uint32_t end =
+                                n < size - 1 ? 0
+                                             : ipe_strings_end(p + EVENT_HEAD_VARIABLE_BYTES,
+                                                               (uint32_t)(size - 1 - EVENT_HEAD_VARIABLE_BYTES));
+                        if (end > 0) /* the runtime announces one byte too many */
+                                size = EVENT_HEAD_VARIABLE_BYTES + end;
                 }
         }
         return size <= left ? size : 0;
@@ -236,12 +213,12 @@ static bool next_block(struct in_order *o, struct buffer *b)
                 return true;
         if (b->block == b->n_blocks)
                 return false;
-        const struct block *next = &b->blocks[b->block++];
+        const struct listed *next = &b->blocks[b->block++];
         b->at = next->at + BLOCK_MARKER_BYTES;
-        b->end = next->at + next->size;
+        b->end = next->at + next->marker.size;
         b->fresh = true;
-        if (next->begin_ns > b->time_ns)
-                b->time_ns = next->begin_ns;
+        if (next->marker.begin_ns > b->time_ns)
+                b->time_ns = next->marker.begin_ns;
         examine_next(o, b);
         return true;
 }
@@ -268,13 +245,14 @@ static struct buffer *find_earliest(struct in_order *o, uint64_t *ret_others_ns)
         return found;
 }
 
-/* Takes the events up to those of others, as many as have room. Returns the first and the last of their times. */
-static struct block cut_piece(struct in_order *o, struct buffer *b, uint64_t others_ns, size_t room)
+/* Takes the events up to those of others, as many as have room. Returns the marker that they are to have. */
+static struct block_marker cut_piece(struct in_order *o, struct buffer *b, uint64_t others_ns, size_t room)
 {
-        const struct block *whole = &b->blocks[b->block - 1];
-        struct block piece = { .at = b->at, .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX };
+        const struct block_marker *whole = &b->blocks[b->block - 1].marker;
+        struct block_marker piece = { .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX, .cap = b->cap };
+        const uint64_t from = b->at;
 
-        while (b->size > 0 && b->time_ns <= others_ns && (b->at == piece.at || b->at + b->size - piece.at <= room)) {
+        while (b->size > 0 && b->time_ns <= others_ns && (b->at == from || b->at + b->size - from <= room)) {
                 if (b->own_ns < piece.begin_ns)
                         piece.begin_ns = b->own_ns;
                 if (b->own_ns > piece.end_ns)
@@ -282,13 +260,13 @@ static struct block cut_piece(struct in_order *o, struct buffer *b, uint64_t oth
                 b->at += b->size;
                 examine_next(o, b);
         }
-        if (b->at == piece.at)
+        if (b->at == from)
                 b->at = b->end; /* it is not understood, or is empty */
         if (piece.begin_ns == UINT64_MAX)
                 piece.begin_ns = whole->begin_ns;
         if (b->at == b->end)
                 piece.end_ns = whole->end_ns;
-        piece.size = (uint32_t)(b->at - piece.at);
+        piece.size = BLOCK_MARKER_BYTES + (uint32_t)(b->at - from);
         return piece;
 }
 
@@ -330,30 +308,23 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
                 return n;
         }
         const bool made = !b->fresh;
-        const struct block piece = cut_piece(o, b, others_ns, size - BLOCK_MARKER_BYTES);
+        const uint64_t from = b->at;
+        const struct block_marker piece = cut_piece(o, b, others_ns, size - BLOCK_MARKER_BYTES);
         o->markers += made;
         b->fresh = false;
-        put_be(buffer, HW_BLOCK_MARKER, 2);
-        put_be(buffer + 2, piece.begin_ns, 8);
-        put_be(buffer + 10, BLOCK_MARKER_BYTES + piece.size, 4);
-        put_be(buffer + 14, piece.end_ns, 8);
-        put_be(buffer + 22, b->cap, 2);
-        if (piece.at >= b->window_at && piece.at + piece.size <= b->window_at + b->window_n &&
-            piece.size <= size - BLOCK_MARKER_BYTES) {
-                memcpy(buffer + BLOCK_MARKER_BYTES, b->window + (piece.at - b->window_at), piece.size);
-                n = (ssize_t)piece.size;
+        block_marker_write(buffer, &piece);
+        if (from >= b->window_at && b->at <= b->window_at + b->window_n && piece.size <= size) {
+                n = (ssize_t)(b->at - from);
+                memcpy(buffer + BLOCK_MARKER_BYTES, b->window + (from - b->window_at), (size_t)n);
         } else {
-                n = read_range(o, piece.at, piece.at + piece.size, buffer + BLOCK_MARKER_BYTES,
-                               size - BLOCK_MARKER_BYTES);
+                n = read_range(o, from, b->at, buffer + BLOCK_MARKER_BYTES, size - BLOCK_MARKER_BYTES);
         }
         if (n < 0)
                 return n;
-        if ((size_t)n < piece.size && n > 0) {
-                o->left = true;
-                o->left_at = piece.at + (uint64_t)n;
-                o->left_end = piece.at + piece.size;
-        }
-        *ret_at = piece.at;
+        o->left = n > 0 && from + (uint64_t)n < b->at;
+        o->left_at = from + (uint64_t)n;
+        o->left_end = b->at;
+        *ret_at = from;
         *ret_made = BLOCK_MARKER_BYTES;
         return n + BLOCK_MARKER_BYTES;
 }

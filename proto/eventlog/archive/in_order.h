@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "proto/eventlog/bytes.h"
+
 struct in_order;
 
 /* Where bytes that were read lie in the file, and what was read that is not in it. */
@@ -26,8 +28,6 @@ struct in_order_place {
         uint64_t markers; /* of blocks that were made, so far: each is an event, of BLOCK_MARKER_BYTES */
         uint64_t blocks;  /* of the file, of the buffer that has most */
 };
-
-#define BLOCK_MARKER_BYTES 24u
 
 /*
  * Of a regular file, whose descriptor is borrowed and read by pread(2). NULL: its blocks are in order by their markers,

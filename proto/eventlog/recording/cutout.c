@@ -329,8 +329,8 @@ static bool more_blocks(struct cutout *c)
                         return true;
                 if (c->end_size) {
                         /*
-                         * Before the first frame, and of its first moment: a block of capability 0, which every run
-                         * has.
+                         * Before the first frame, and of its first moment: a block of no capability, since a program
+                         * that is read from outside has none.
                          */
                         put_be(c->end_block + 2, c->segment.head.begin_ns, 8);
                         put_be(c->end_block + 14, c->segment.head.begin_ns, 8);
