@@ -40,8 +40,7 @@ bool requests_forbid_census(const struct census_budget *b, struct error *ret)
         if (b->ended_ns > 0)
                 error_set(ret,
                           "one paused the program for %.3g ms where %.3g ms were expected; to allow them again: "
-                          "heapwatch "
-                          "ctl agent NAME max-pause %.3g",
+                          "heapwatch ctl agent NAME max-pause %.3g",
                           (double)b->ended_ns / 1e6, (double)b->expected_ns / 1e6, (double)b->longest_ns / 1e9);
         else if (budget_predict(b, &cost))
                 error_set(ret, "it would pause the program about %.3g ms, --max-pause is %.3g ms", (double)cost / 1e6,

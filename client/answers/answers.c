@@ -266,14 +266,19 @@ bool answers_grow(const struct answers *a)
         return a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || (a->has_onset && !a->ended_rising));
 }
 
+/* Now, or when it ended. */
+static bool has_growth(const struct answers *a)
+{
+        return answers_grow(a) || a->ended_rising;
+}
+
 char *answers_growth(char *out, size_t size, const struct answers *a, const char *onset)
 {
-        const bool grows = answers_grow(a) || a->ended_rising;
+        const bool grows = has_growth(a);
         char number[HW_NUMBER_MAX];
-        int n = 0;
+        int n = snprintf(out, size, "%s", "");
 
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
-        MORE("%s", "");
         if (grows)
                 MORE("%s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)
@@ -298,7 +303,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
                 was = a->verdict == HW__VERDICT__VERDICT_LEAK ? ", was a leak" : ", was growing";
         else if (a->ended_rising && strcmp(a->word, "rising") != 0)
                 was = ", was rising";
-        const int n = snprintf(out, size, "%s%s%s", a->word, was, answers_grow(a) || a->ended_rising ? ": " : "");
+        const int n = snprintf(out, size, "%s%s%s", a->word, was, has_growth(a) ? ": " : "");
         if ((size_t)n < size)
                 (void)answers_growth(out + n, size - (size_t)n, a, onset);
         return out;

@@ -132,7 +132,7 @@ static const struct census_row *find_row(const struct census *census, uint32_t b
  * The runtime's own censuses and estimated ones do not tell contents: what the last one that did told stands until its
  * band doubles.
  */
-static void keep_contents(struct census_state *c)
+static void copy_contents(struct census_state *c)
 {
         struct census_contents_rows *buffer = &c->contents[c->writing];
 
@@ -159,7 +159,7 @@ static void finish_census(struct model *m, bool unfinished)
         c->is_open = false;
         c->open.rows = c->buffers[c->writing].rows;
         c->open.groups = c->groups[c->writing].rows;
-        keep_contents(c);
+        copy_contents(c);
         c->open.contents = c->contents[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {

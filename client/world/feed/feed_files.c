@@ -218,7 +218,6 @@ static struct feed *open_files(const char *const *paths, size_t n, struct log_re
                                struct error *error)
 {
         struct feed_files *f;
-
         struct epoll_event readable = { .events = EPOLLIN };
         bool good;
 

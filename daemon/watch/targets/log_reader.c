@@ -239,13 +239,20 @@ static void seek_origin(struct log_reader *r)
         r->stage = READING;
 }
 
+/* How it is judged. */
+static struct tracker_config config_of_log(const struct log_reader *r)
+{
+        struct config_trend as_given = r->options.trend;
+
+        if (r->file && !as_given.resolution_ns && !as_given.leak_after_ns) /* as while it lived, if that is known */
+                as_given.resolution_ns = log_file_step_ns(r->file);
+        return config_trend_tracker(&as_given, r->length.longest_ns - r->origin_ns);
+}
+
 static bool open_pipeline(struct log_reader *r, struct error *error)
 {
         const struct target *target = &r->targets[r->at];
-        struct config_trend as_given = r->options.trend;
-        if (!as_given.resolution_ns && !as_given.leak_after_ns) /* as it was judged while it lived, if that is known */
-                as_given.resolution_ns = log_file_step_ns(r->file);
-        struct tracker_config trend = config_trend_tracker(&as_given, r->length.longest_ns - r->origin_ns);
+        const struct tracker_config trend = config_of_log(r);
         const struct pipeline_options options = {
                 .trend = &trend,
                 .name = target->name,
@@ -270,8 +277,7 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
  */
 static struct log_file *open_in_order(struct log_reader *r, struct error *error)
 {
-        const struct tracker_config trend =
-                config_trend_tracker(&r->options.trend, r->length.longest_ns - r->origin_ns);
+        const struct tracker_config trend = config_of_log(r);
         const uint64_t wait_ns = r->options.wish.unjudged ? 0 : TRACKER_WAIT_MINUTES * trend.trend.resolution_ns;
         const bool list = r->options.events == EVENTS_ALONE || r->options.events == EVENTS_COUNTED;
         struct log_file *file = log_file_open(path_of(r), error);
