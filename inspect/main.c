@@ -629,6 +629,7 @@ static int inspect_program(struct inspect_subject *s, const struct verb *v, cons
                 status = v->graph && (!v->answer || r->retained || r->output || r->since)
                                  ? with_graph(s, v->graph, error)
                                  : v->answer(s, error);
+                s->ghc = NULL;
                 ghc_done(&g);
         }
         known_code_done(&known);

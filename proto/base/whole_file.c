@@ -129,7 +129,7 @@ bool whole_file_restore(const char *path, size_t max, whole_file_parser *parse, 
 {
         struct error why;
         char *text = NULL;
-        size_t size;
+        size_t size = 0;
         int err = whole_file_read(path, max, &text, &size);
 
         if (err == -ENOENT || err == -ENOTDIR)

@@ -532,8 +532,7 @@ const struct command command_query = {
                         "heapwatch query 'SELECT * FROM top_growing LIMIT 10' run.eventlog",
                         "heapwatch query 'SELECT * FROM diff LIMIT 20' old=before.eventlog new=after.eventlog",
                         "heapwatch query 'SELECT generation, longest FROM pauses' recording:api",
-                        "heapwatch query \"SELECT time, value FROM series WHERE series = 'live'\" api --format csv -o "
-                        "live.csv",
+                        "heapwatch query \"SELECT time, value FROM series WHERE series = 'live'\" api -o live.csv",
                         NULL,
                 },
         .offline = true,
