@@ -127,8 +127,8 @@ static struct pipeline *build_pipeline(const struct pipeline_options *options)
         if (options->wish)
                 p->wish = *options->wish;
         p->unjudged = p->wish.unjudged || !update_wish_has(&p->wish, WISH(TREND) | WISH(ALERT) | WISH(HEAP));
-        p->last_bytes_wall_ns = UNKNOWN_U64;
-        p->process.root = "";
+        p->state.last_bytes_wall_ns = UNKNOWN_U64;
+        p->state.process.root = "";
         p->decoder = hw_eventlog_new();
         p->publisher = publisher_new(p->name, options->epoch, &options->sink);
         if (p->publisher)
@@ -160,7 +160,7 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         if (pipeline_restore(p, c->image, c->n, &exact, &error)) {
                 if (p->live)
                         pipeline_resume_run(p, exact);
-                log_info("target=%s run=%" PRIu32 " resumes from its checkpoint", p->name, p->runs);
+                log_info("target=%s run=%" PRIu32 " resumes from its checkpoint", p->name, p->state.runs);
                 return p;
         }
         log_warning("target=%s checkpoint refused: %s; the target starts over", p->name, error.text);
@@ -174,7 +174,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
 
         if (!p)
                 error_set(error, "out of memory");
-        else if (p->live && !p->kept && pipeline_start_source(p, options->base, error) != 0)
+        else if (p->live && !p->state.kept && pipeline_start_source(p, options->base, error) != 0)
                 pipeline_destroy(&p);
         return p;
 }
@@ -360,19 +360,19 @@ bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNRE
 
 void pipeline_want_band(struct pipeline *p, uint32_t run, uint32_t band, bool wanted)
 {
-        if (run == p->runs)
+        if (run == p->state.runs)
                 model_want_band(p->model, band, wanted);
 }
 
 bool pipeline_has_run(const struct pipeline *p)
 {
-        return p->runs > 0;
+        return p->state.runs > 0;
 }
 
 const char *pipeline_why_no_run(const struct pipeline *p)
 {
-        if (p->detail[0])
-                return p->detail;
+        if (p->state.detail[0])
+                return p->state.detail;
         return hw_eventlog_stats(p->decoder)->bytes ? "not an eventlog, or only its beginning: no complete header"
                                                     : "not an eventlog: it is empty";
 }

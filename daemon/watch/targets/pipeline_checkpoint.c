@@ -14,65 +14,27 @@
 #include "daemon/judge/trend/tracker.h"
 #include "proto/base/clock.h"
 
-/* The pipeline's own state. */
-struct kept {
-        enum life_state life;
-        char detail[sizeof(((struct pipeline *)0)->detail)];
-        uint64_t state_since_wall_ns, last_bytes_wall_ns, gaps, gap_ns;
-        uint32_t runs;
-        uint64_t longest_wait_ns;
-        bool kept, has_alerting, joined_late;
-        struct run_exit ended;
-        struct run_why why;
-        struct process_watch process;
-        int64_t clock_offset_ns;
-        struct damages damages;
-        struct source_position position;
-        struct publisher_run published;
-        struct hw_eventlog_stats left_stats;
-        uint64_t recorded;                     /* recording_begin_ns */
-        char recorded_as[TARGET_NAME_MAX + 1]; /* recording_target */
-        struct recording_counts recorded_counts;
-        bool has_decoder;
-};
-
 #include "daemon/watch/targets/pipeline_checkpoint_layouts.inc"
 
-static struct kept keep_state(const struct pipeline *p)
+static struct pipeline_state keep_state(const struct pipeline *p)
 {
-        struct kept k = {
-                .life = p->life,
-                .state_since_wall_ns = p->state_since_wall_ns,
-                .last_bytes_wall_ns = p->last_bytes_wall_ns,
-                .gaps = p->gaps,
-                .gap_ns = p->gap_ns,
-                .runs = p->runs,
-                .longest_wait_ns = p->longest_wait_ns,
-                .kept = p->kept,
-                .has_alerting = p->alerting != NULL,
-                .joined_late = p->joined_late,
-                .ended = p->ended,
-                .why = p->why,
-                .process = p->process,
-                .clock_offset_ns = p->clock_offset_ns,
-                .damages = p->damages,
-                .published = publisher_run(p->publisher),
-                .left_stats = p->left_stats,
-                .recorded = p->recording ? recording_begin_ns(p->recording) : 0,
-                .has_decoder = p->decoder != NULL,
-        };
+        struct pipeline_state s = p->state;
 
-        memcpy(k.detail, p->detail, sizeof(k.detail));
+        s.has_decoder = p->decoder != NULL;
+        s.has_alerting = p->alerting != NULL;
+        s.published = publisher_run(p->publisher);
+        s.recorded_as[0] = '\0';
         if (p->recording) {
                 struct recording_state state;
 
-                (void)snprintf(k.recorded_as, sizeof(k.recorded_as), "%s", recording_target(p->recording));
                 recording_state(p->recording, &state);
-                k.recorded_counts = (struct recording_counts){ state.bytes, state.lost_bytes, state.lost_frames };
+                s.recorded = recording_begin_ns(p->recording);
+                (void)snprintf(s.recorded_as, sizeof(s.recorded_as), "%s", recording_target(p->recording));
+                s.recorded_counts = (struct recording_counts){ state.bytes, state.lost_bytes, state.lost_frames };
         }
         if (p->source)
-                source_position(p->source, &k.position);
-        return k;
+                source_position(p->source, &s.position);
+        return s;
 }
 
 /* NAME itself, or as NAME~1 a previous run, which was recorded under the name. */
@@ -83,43 +45,28 @@ static bool is_recorded_as(const struct pipeline *p, const char name[TARGET_NAME
         return n > 0 && n <= TARGET_NAME_MAX && !strncmp(p->name, name, n) && (!p->name[n] || p->name[n] == '~');
 }
 
-static void restore_state(struct pipeline *p, const struct kept *k)
+static void restore_state(struct pipeline *p, const struct pipeline_state *s)
 {
-        const char *root = p->process.root;
+        const char *root = p->state.process.root;
 
-        p->life = k->life;
-        memcpy(p->detail, k->detail, sizeof(p->detail));
-        p->detail[sizeof(p->detail) - 1] = '\0';
-        p->state_since_wall_ns = k->state_since_wall_ns;
-        p->last_bytes_wall_ns = k->last_bytes_wall_ns;
+        p->state = *s;
+        p->state.detail[sizeof(p->state.detail) - 1] = '\0';
+        p->state.why.text[sizeof(p->state.why.text) - 1] = '\0';
+        p->state.process.root = root;
+        p->state.process.oom_file[sizeof(p->state.process.oom_file) - 1] = '\0';
+        if (!process_watch_alive(&p->state.process, s->process.pid, UNKNOWN_U64))
+                p->state.clock_offset_ns = 0; /* the machine may have been booted meanwhile */
+        for (size_t i = 0; i < s->damages.n; i++)
+                p->state.damages.places[i].reason = "it was before the daemon was started again";
         p->last_bytes_mono_ns = p->shut_mono_ns = clock_mono_ns();
-        p->gaps = k->gaps;
-        p->gap_ns = k->gap_ns;
-        p->runs = k->runs;
-        p->longest_wait_ns = k->longest_wait_ns;
-        p->kept = k->kept;
-        p->joined_late = k->joined_late;
-        p->ended = k->ended;
-        p->why = k->why;
-        p->why.text[sizeof(p->why.text) - 1] = '\0';
-        p->process = k->process;
-        p->process.root = root;
-        p->process.oom_file[sizeof(p->process.oom_file) - 1] = '\0';
-        if (process_watch_alive(&p->process, k->process.pid, UNKNOWN_U64))
-                p->clock_offset_ns = k->clock_offset_ns; /* the machine was not booted meanwhile */
-        p->damages = k->damages;
-        for (size_t i = 0; i < p->damages.n && i < LIMIT_DAMAGES; i++)
-                p->damages.places[i].reason = "it was before the daemon was started again";
-        p->position = k->position;
-        p->left_stats = k->left_stats;
-        if (p->recording && is_recorded_as(p, k->recorded_as))
-                recording_recall(p->recording, k->recorded_as, k->recorded, k->recorded_counts);
+        if (p->recording && is_recorded_as(p, s->recorded_as))
+                recording_recall(p->recording, s->recorded_as, s->recorded, s->recorded_counts);
 }
 
-static bool is_sound(const struct kept *k)
+static bool is_sound(const struct pipeline_state *s)
 {
-        return k->damages.n <= LIMIT_DAMAGES && k->life < LIFE_STATES && k->life != LIFE_ENDING &&
-               (k->runs > 0 || !life_in_run(k->life));
+        return s->damages.n <= LIMIT_DAMAGES && s->life < LIFE_STATES && s->life != LIFE_ENDING &&
+               (s->runs > 0 || !life_in_run(s->life));
 }
 
 /* The states of the stages, which follow the pipeline's own; writes or reads. */
@@ -138,7 +85,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         struct checkpoint_target head = { .resolution_ns = p->resolution_ns,
                                           .one_run = p->one_run,
                                           .no_record = p->no_record,
-                                          .kept = p->kept,
+                                          .kept = p->state.kept,
                                           .last = last };
         size_t expected = pipeline_held_bytes(p);
         struct image im;
@@ -147,19 +94,19 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
                 (void)pipeline_resume(p);
         if (pipeline_is_busy(p))
                 return NULL;
-        struct kept k = keep_state(p);
+        struct pipeline_state state = keep_state(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
         (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
         memcpy(head.process_only_reason, p->process_only_reason, sizeof(head.process_only_reason));
         image_write(&im, expected + expected / 8);
         image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
-        image_struct(&im, &k, IMAGE_TYPE(kept));
+        image_struct(&im, &state, IMAGE_TYPE(pipeline_state));
         image_stages(&im, p, p->alerting != NULL);
         uint8_t *bytes = image_detach(&im, ret_size);
         image_done(&im);
         p->checkpoint_mono_ns = clock_mono_ns();
-        p->checkpoint_state_ns = p->state_since_wall_ns;
+        p->checkpoint_state_ns = p->state.state_since_wall_ns;
         return bytes;
 }
 
@@ -167,13 +114,14 @@ bool pipeline_is_dirty(const struct pipeline *p)
 {
         if (pipeline_is_busy(p))
                 return false; /* in the middle of a moment that will soon be over */
-        return p->checkpoint_mono_ns == 0 || pipeline_in_run(p) || p->life == LIFE_LOST ||
-               p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
+        return p->checkpoint_mono_ns == 0 || pipeline_in_run(p) || p->state.life == LIFE_LOST ||
+               p->checkpoint_state_ns != p->state.state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
 }
 
 bool pipeline_end_is_dirty(const struct pipeline *p)
 {
-        return life_is_over(p->life) && p->checkpoint_state_ns != p->state_since_wall_ns && pipeline_is_dirty(p);
+        return life_is_over(p->state.life) && p->checkpoint_state_ns != p->state.state_since_wall_ns &&
+               pipeline_is_dirty(p);
 }
 
 uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p)
@@ -208,7 +156,7 @@ bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, st
 bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *ret_exact, struct error *error)
 {
         struct checkpoint_target head;
-        struct kept k = { .runs = 0 };
+        struct pipeline_state state = { .runs = 0 };
         struct image im;
 
         if (!checkpoint_target_read(image, n, &head))
@@ -217,17 +165,17 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
                 return false;
         image_read(&im, image, n);
         image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
-        image_struct(&im, &k, IMAGE_TYPE(kept));
-        if (!is_sound(&k))
+        image_struct(&im, &state, IMAGE_TYPE(pipeline_state));
+        if (!is_sound(&state))
                 image_refuse(&im, "numbers in it contradict each other");
-        if (image_fine(&im) && !k.has_decoder) /* a run set aside (run_before.c) is no longer read or judged */
+        if (image_fine(&im) && !state.has_decoder) /* a run set aside (run_before.c) is no longer read or judged */
                 hw_eventlog_destroy(&p->decoder);
-        if (image_fine(&im) && k.kept && !k.has_alerting) {
+        if (image_fine(&im) && state.kept && !state.has_alerting) {
                 alerting_destroy(&p->alerting);
                 pipeline_wire(p);
         }
-        image_stages(&im, p, k.has_alerting);
-        if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != im.n)
+        image_stages(&im, p, state.has_alerting);
+        if (image_fine(&im) && state.has_alerting == (p->alerting != NULL) && im.at != im.n)
                 image_refuse(&im, "there is more after its end");
         if (!image_fine(&im))
                 (void)error_set(error, "%s", im.trouble);
@@ -235,22 +183,22 @@ bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *
         image_done(&im);
         if (!good)
                 return false;
-        restore_state(p, &k);
+        restore_state(p, &state);
         *ret_exact = head.last;
-        publisher_resume_run(p->publisher, k.published);
+        publisher_resume_run(p->publisher, state.published);
         return true;
 }
 
 void pipeline_resume_run(struct pipeline *p, bool exact)
 {
-        const bool same_file = p->uri.kind == SOURCE_FILE && p->position.known;
+        const bool same_file = p->uri.kind == SOURCE_FILE && p->state.position.known;
         const bool nothing_missed = same_file || (p->uri.kind == SOURCE_FIFO && exact);
 
         pipeline_check_clock(p);
         if (!pipeline_in_run(p)) {
                 if (p->decoder && !nothing_missed) /* else even a header that was cut goes on */
                         hw_eventlog_reset(p->decoder);
-                if (!p->kept)
+                if (!p->state.kept)
                         pipeline_happens_now(p, ON_RESTARTED, NULL);
                 return;
         }

@@ -46,7 +46,7 @@ static bool is_exit_of_another(const struct pipeline *p, const struct run_exit *
 
 static void format_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
 {
-        const struct run_exit *how = &p->ended;
+        const struct run_exit *how = &p->state.ended;
         const char *name = signal_name((int)how->signal);
         const uint64_t limit = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
         char reason[END_REASON_SIZE];
@@ -72,7 +72,7 @@ static void format_executed(const struct pipeline *p, char *detail, size_t size)
         struct process_identity now;
         char name[sizeof(now.program) * 2] = "";
 
-        if (procfs_identity(p->process.root, p->process.pid, &now) == 0)
+        if (procfs_identity(p->state.process.root, p->state.process.pid, &now) == 0)
                 (void)hw_terminal_text(name, sizeof(name), now.program);
         (void)snprintf(detail, size, "it executed another program in its place%s%s", name[0] ? ": " : "", name);
 }
@@ -95,7 +95,8 @@ void pipeline_sample_process(struct pipeline *p)
         struct process_sample sample;
 
         if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
-                (void)process_watch_poll(&p->process, run_process(run), run->start_wall_ns, clock_wall_ns(), &sample);
+                (void)process_watch_poll(&p->state.process, run_process(run), run->start_wall_ns, clock_wall_ns(),
+                                         &sample);
 }
 
 /* A log that could not be written to its end does not show how the program ended. */
@@ -111,24 +112,24 @@ static bool is_process_alive(const struct pipeline *p)
 {
         const struct run *run = model_run(p->model);
 
-        return p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
+        return p->live && process_watch_alive(&p->state.process, run_process(run), run->start_wall_ns);
 }
 
 static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
 {
-        p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
-        p->ended.executed |= p->live && !pipeline_is_process(p) && process_watch_executed(&p->process);
+        p->state.ended.oom_killed = p->state.process.seen && process_watch_oom_killed(&p->state.process);
+        p->state.ended.executed |= p->live && !pipeline_is_process(p) && process_watch_executed(&p->state.process);
         const bool alive = is_process_alive(p);
         return (struct life_evidence){
                 .marked = marked,
                 .ended_early = p->live && !model_run(p->model)->deleted_capsets,
-                .exit_known = p->ended.known,
-                .signal = p->ended.signal,
-                .status = p->ended.status,
-                .process_seen = p->process.seen,
+                .exit_known = p->state.ended.known,
+                .signal = p->state.ended.signal,
+                .status = p->state.ended.status,
+                .process_seen = p->state.process.seen,
                 .process_alive = alive,
-                .executed = p->ended.executed,
-                .oom_killed = p->ended.oom_killed,
+                .executed = p->state.ended.executed,
+                .oom_killed = p->state.ended.oom_killed,
                 .disk_full = disk_is_full(p),
                 .may_break = p->live && p->uri.kind != SOURCE_FILE,
                 .finished = !p->live,
@@ -166,8 +167,8 @@ static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 
         recall_clock(p, end);
         recall_resident(p, end);
-        p->why = end->why;
-        p->ended = (struct run_exit){
+        p->state.why = end->why;
+        p->state.ended = (struct run_exit){
                 .known = end->exit_known,
                 .signal = end->signal,
                 .status = end->status,
@@ -223,7 +224,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
 
 static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
 {
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)];
         const struct life_evidence e = gather_evidence(p, p->marked);
         const enum life_event end = life_judge_end(&e);
         const bool told_soon = p->one_run && !e.executed && lost_ns < EXIT_REPORT_NS;
@@ -243,9 +244,9 @@ static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
 
 void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)
 {
-        const uint64_t lost_ns = sub_sat(wall_ns, p->state_since_wall_ns);
+        const uint64_t lost_ns = sub_sat(wall_ns, p->state.state_since_wall_ns);
 
-        if (!life_is_lost(p->life))
+        if (!life_is_lost(p->state.life))
                 return;
         check_lost_process(p, lost_ns);
         if (lost_ns > LOST_PATIENCE_NS)
@@ -260,16 +261,16 @@ static bool tells_of_program(const struct pipeline *p, const struct run_exit *ho
 
 void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 {
-        const bool marked = p->marked || (p->life == LIFE_ENDED && !p->ended.known);
-        char detail[sizeof(p->detail)];
+        const bool marked = p->marked || (p->state.life == LIFE_ENDED && !p->state.ended.known);
+        char detail[sizeof(p->state.detail)];
 
-        if (p->ended.executed || !tells_of_program(p, how))
+        if (p->state.ended.executed || !tells_of_program(p, how))
                 return; /* of one that was executed in its place it does not either */
-        p->ended = *how;
-        p->ended.out_of_cpu |= how->signal == SIGXCPU;
-        if (p->runs == 0 && !p->open)
+        p->state.ended = *how;
+        p->state.ended.out_of_cpu |= how->signal == SIGXCPU;
+        if (p->state.runs == 0 && !p->open)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
-        if (!life_is_over(p->life))
+        if (!life_is_over(p->state.life))
                 return; /* the end of the log is still to come */
         const struct life_evidence e = gather_evidence(p, marked);
         format_exit(p, marked || pipeline_has_no_log(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
@@ -289,7 +290,7 @@ static bool find_run_directory(const struct pipeline *p, char *ret, size_t size,
 /* It was attached to, and is not there any more, nor was anything of it read. */
 static bool is_gone_unseen(const struct pipeline *p)
 {
-        const pid_t process = p->live && p->one_run && p->runs == 0 ? agent_peer_number(p->uri.text) : 0;
+        const pid_t process = p->live && p->one_run && p->state.runs == 0 ? agent_peer_number(p->uri.text) : 0;
 
         return process > 0 && kill(process, 0) < 0 && errno == ESRCH;
 }
@@ -300,7 +301,7 @@ void pipeline_check_runner(struct pipeline *p)
         struct run_life life;
         bool own;
 
-        if (p->kept || p->open || pipeline_in_run(p) || p->ended.known || p->no_run_comes)
+        if (p->state.kept || p->open || pipeline_in_run(p) || p->state.ended.known || p->no_run_comes)
                 return;
         if (is_gone_unseen(p)) {
                 p->no_run_comes = true;
@@ -315,13 +316,13 @@ void pipeline_check_runner(struct pipeline *p)
                 pipeline_exited(p,
                                 &(const struct run_exit){
                                         .known = true, .pid = life.pid, .signal = life.signal, .status = life.status });
-        } else if (p->runs == 0 && life.end != RUN_LIFE_RUNS && life.end != RUN_LIFE_UNKNOWN) {
+        } else if (p->state.runs == 0 && life.end != RUN_LIFE_RUNS && life.end != RUN_LIFE_UNKNOWN) {
                 p->no_run_comes = true;
                 p->shut_mono_ns = clock_mono_ns();
                 if (life.end == RUN_LIFE_KILLED)
                         pipeline_happens_now(p, ON_END_CRASHED,
                                              "the program and its `heapwatch run` were killed before its log began");
-        } else if (life.end == RUN_LIFE_KILLED && own && life_is_lost(p->life) && !p->process.seen) {
+        } else if (life.end == RUN_LIFE_KILLED && own && life_is_lost(p->state.life) && !p->state.process.seen) {
                 pipeline_happens_now(p, ON_END_CRASHED,
                                      "the program and its `heapwatch run` were killed; its log has no end marker");
         }
@@ -346,14 +347,15 @@ static void remove_run_directory(const struct pipeline *p)
 /* Its program was there, or has ended before its log began. */
 static bool was_there(const struct pipeline *p)
 {
-        return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known || p->no_run_comes;
+        return (p->state.life != LIFE_WAITING && p->state.life != LIFE_REFUSED) || p->state.ended.known ||
+               p->no_run_comes;
 }
 
 bool pipeline_is_over(const struct pipeline *p)
 {
-        const bool end_told = life_is_over(p->life) && !life_is_lost(p->life);
+        const bool end_told = life_is_over(p->state.life) && !life_is_lost(p->state.life);
 
-        return p->one_run && !p->kept && !pipeline_in_run(p) && (end_told || (!p->open && was_there(p)));
+        return p->one_run && !p->state.kept && !pipeline_in_run(p) && (end_told || (!p->open && was_there(p)));
 }
 
 bool pipeline_is_gone(const struct pipeline *p, uint64_t for_ns)
@@ -363,21 +365,21 @@ bool pipeline_is_gone(const struct pipeline *p, uint64_t for_ns)
 
 bool pipeline_may_return(const struct pipeline *p)
 {
-        return life_is_lost(p->life) && agent_peer_is_uri(p->uri.text) && is_process_alive(p);
+        return life_is_lost(p->state.life) && agent_peer_is_uri(p->uri.text) && is_process_alive(p);
 }
 
 /* A target without a run is not worth keeping, unless its program failed before its log began. */
 bool pipeline_is_worth_keeping(const struct pipeline *p)
 {
-        return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status)) ||
-               p->life == LIFE_CRASHED;
+        return pipeline_has_run(p) || (p->state.ended.known && (p->state.ended.signal || p->state.ended.status)) ||
+               p->state.life == LIFE_CRASHED;
 }
 
 void pipeline_keep(struct pipeline *p)
 {
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)];
 
-        p->kept = true;
+        p->state.kept = true;
         if (p->open)
                 pipeline_source_state(p, SOURCE_ENDED, "another run has its name");
         if (!pipeline_has_run(p)) {
@@ -393,17 +395,17 @@ void pipeline_keep(struct pipeline *p)
 
 bool pipeline_is_kept(const struct pipeline *p)
 {
-        return p->kept;
+        return p->state.kept;
 }
 
 size_t pipeline_descriptors(const struct pipeline *p)
 {
-        return p->kept ? 0 : source_descriptors(p->uri.kind) + (p->recording ? RECORDING_DESCRIPTORS : 0);
+        return p->state.kept ? 0 : source_descriptors(p->uri.kind) + (p->recording ? RECORDING_DESCRIPTORS : 0);
 }
 
 uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
 {
-        return p->state_since_wall_ns;
+        return p->state.state_since_wall_ns;
 }
 
 /* Must be the last message: a subscriber would take another one for the target's return. */
@@ -436,7 +438,7 @@ struct alerting *pipeline_release_alerting(struct pipeline *p)
         alerting_detach(alerting);
         p->alerting = NULL;
         pipeline_wire(p);
-        if (!process_watch_alive(&p->process, run_process(run), run->start_wall_ns)) /* else it is watched anew */
+        if (!process_watch_alive(&p->state.process, run_process(run), run->start_wall_ns)) /* else it is watched anew */
                 alerting_count_restart(alerting);
         return alerting;
 }

@@ -108,6 +108,36 @@ uint64_t damages_measure(struct damages *d, const struct hw_eventlog_damage *new
 /* The newest damage, at its place in the file. */
 struct hw_eventlog_damage pipeline_damage(const struct pipeline *p);
 
+/* What is known of a target beside its stages: a checkpoint has it, and a run that is set aside takes it along. */
+struct pipeline_state {
+        enum life_state life;
+        char detail[512];             /* of its state, in words */
+        uint64_t state_since_wall_ns; /* of the state as subscribers see it */
+        uint64_t last_bytes_wall_ns;
+        uint32_t runs;
+        bool kept; /* of a program that has ended; nothing is read any more */
+
+        /* Of the current run. */
+        bool joined_late;         /* in its middle */
+        uint64_t gaps, gap_ns;    /* how often it was lost and resumed, event time missed */
+        uint64_t longest_wait_ns; /* between two pieces of its stream */
+        struct run_exit ended;
+        struct run_why why; /* as far as it was asked */
+        struct process_watch process;
+
+        int64_t clock_offset_ns; /* live: Unix time less that of CLOCK_MONOTONIC, which events have; 0: not read */
+        struct damages damages;
+        struct source_position position;     /* of its file */
+        struct hw_eventlog_stats left_stats; /* what its decoder had counted */
+
+        /* Of a checkpoint alone. */
+        bool has_decoder, has_alerting;
+        struct publisher_run published;
+        uint64_t recorded;                     /* recording_begin_ns */
+        char recorded_as[TARGET_NAME_MAX + 1]; /* recording_target */
+        struct recording_counts recorded_counts;
+};
+
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
@@ -117,11 +147,11 @@ struct pipeline {
         bool headless;           /* a finished log's run is what another process wrote behind the end of the first */
         uint64_t origin_ns;      /* of a finished log: event times begin with it, and are delivered without it */
         struct update_wish wish; /* of a finished log */
+        struct pipeline_state state;
 
-        struct source *source;               /* NULL for finished logs */
-        struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */
-        struct hw_eventlog_stats left_stats; /* what its decoder had counted */
-        struct in_order_place place[2];      /* of a finished log: of what is read now, and was read before */
+        struct source *source;          /* NULL for finished logs */
+        struct hw_eventlog *decoder;    /* NULL: a run set aside (run_before.c), no longer read */
+        struct in_order_place place[2]; /* of a finished log: of what is read now, and was read before */
         struct model *model;
         struct tracker *tracker;
         struct alerting *alerting;   /* NULL: no rules */
@@ -130,29 +160,18 @@ struct pipeline {
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
 
-        enum life_state life;
-        char detail[512];             /* of its state, in words */
-        uint64_t state_since_wall_ns; /* of the state as subscribers see it */
-        uint32_t runs;
-
         bool open;                                       /* live: whether the source is open */
         bool outside;                                    /* ... its agent is gone, and its process is read instead */
         uint64_t unread_mono_ns;                         /* ... since when nothing is read of it; 0: it is */
         uint64_t shut_mono_ns;                           /* when it was last open */
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
-        bool kept;                                       /* of a program that has ended; nothing is read any more */
         bool marked;                                     /* the log of the current run has ended with its marker */
-        struct run_exit ended;                           /* of the current run */
-        struct run_why why;                              /* of the current run, as far as it was asked */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
 
         struct same_run *same_run; /* the run was lost: does the new stream continue it? NULL: not in question */
-        bool joined_late;          /* the current run was joined in its middle */
-        uint64_t gaps, gap_ns;     /* in the current run: how often it was lost and resumed, event time missed */
         uint64_t missed_ns;        /* event time missed in the gap that ends now */
-        uint64_t longest_wait_ns;  /* in the current run: between two pieces of its stream */
 
         struct read_piece piece; /* live: the newest, some of which may be left for the next turn */
 
@@ -170,9 +189,8 @@ struct pipeline {
         char *labels;                                  /* owned; NULL: none */
         char process_only_reason[PROCESS_REASON_SIZE]; /* "": none given */
         bool no_record;
-        uint64_t checkpoint_mono_ns;     /* when the newest checkpoint was made; 0: never */
-        uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
-        struct source_position position; /* restored: of its file */
+        uint64_t checkpoint_mono_ns;  /* when the newest checkpoint was made; 0: never */
+        uint64_t checkpoint_state_ns; /* state_since_wall_ns then */
 
         struct publish_pace pace;          /* live */
         uint64_t next_tick_ns;             /* finished logs */
@@ -180,13 +198,10 @@ struct pipeline {
         bool finished;                     /* finished logs: all bytes have been passed in */
         bool cut;                          /* ... but its end is not among them */
         char unread[PIPELINE_UNREAD_SIZE]; /* why they are not all of the log; "": they are */
-        uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
-        struct process_watch process; /* live */
-        int64_t clock_offset_ns;      /* live: Unix time less that of CLOCK_MONOTONIC, which events have; 0: not read */
-        uint64_t stopped_mono_ns;     /* when its process was first seen stopped; 0: it was not */
-        uint64_t gone_mono_ns;        /* ... when it was seen gone, after the newest bytes; 0: it was not */
-        bool stopped_before;          /* ... it may have been for longer */
-        struct damages damages;
+        uint64_t last_bytes_mono_ns;
+        uint64_t stopped_mono_ns; /* when its process was first seen stopped; 0: it was not */
+        uint64_t gone_mono_ns;    /* ... when it was seen gone, after the newest bytes; 0: it was not */
+        bool stopped_before;      /* ... it may have been for longer */
 };
 
 /* ------------------------------------------------------------ pipeline.c */
@@ -230,7 +245,7 @@ void pipeline_begin_turn(struct pipeline *p, bool hurry);
 
 static inline bool pipeline_in_run(const struct pipeline *p)
 {
-        return life_in_run(p->life);
+        return life_in_run(p->state.life);
 }
 
 /* ----------------------------------------------------- pipeline_stream.c */

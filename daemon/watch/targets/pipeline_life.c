@@ -31,8 +31,9 @@ void pipeline_begin_turn(struct pipeline *p, bool hurry)
 /* Ended by a signal it has not completed its log, however it was meant. */
 static void close_run(struct pipeline *p, enum life_event event)
 {
-        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64, p->name, p->runs, model_time_ns(p->model));
-        model_end_run(p->model, (event == ON_END_WELL || event == ON_END_FAILED) && !p->ended.signal);
+        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64, p->name, p->state.runs,
+                  model_time_ns(p->model));
+        model_end_run(p->model, (event == ON_END_WELL || event == ON_END_FAILED) && !p->state.ended.signal);
         tracker_end_run(p->tracker);
 }
 
@@ -45,7 +46,7 @@ static enum alerting_end end_of(enum life_state state)
 static bool end_alerts(struct pipeline *p, enum life_state next, const char *why)
 {
         return !p->alerting ||
-               alerting_end_run(p->alerting, end_of(next), why && next != LIFE_ABANDONED ? why : p->detail);
+               alerting_end_run(p->alerting, end_of(next), why && next != LIFE_ABANDONED ? why : p->state.detail);
 }
 
 /* What a closed run still owes before it is over. False: the turn is over first. */
@@ -65,42 +66,42 @@ static void await_return(struct pipeline *p)
 
 static void begin_run(struct pipeline *p)
 {
-        p->runs++;
-        p->gaps = p->gap_ns = p->longest_wait_ns = 0;
-        p->joined_late = !pipeline_is_process(p) && (p->headless || hw_eventlog_joined(p->decoder));
-        p->ended = (struct run_exit){ .known = false };
+        p->state.runs++;
+        p->state.gaps = p->state.gap_ns = p->state.longest_wait_ns = 0;
+        p->state.joined_late = !pipeline_is_process(p) && (p->headless || hw_eventlog_joined(p->decoder));
+        p->state.ended = (struct run_exit){ .known = false };
         p->marked = false;
-        p->why.state = RUN_WHY_NONE;
+        p->state.why.state = RUN_WHY_NONE;
         p->recorded_end.state = RUN_END_UNKNOWN;
-        process_watch_begin(&p->process, p->source ? source_peer(p->source) : 0,
+        process_watch_begin(&p->state.process, p->source ? source_peer(p->source) : 0,
                             p->source ? source_peer_stack(p->source) : 0);
         p->stopped_mono_ns = p->gone_mono_ns = 0;
         p->next_tick_ns = 0;
-        log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
+        log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->state.runs,
                   hw_eventlog_stats(p->decoder)->bytes);
         if (p->recording)
-                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
-        model_begin_run(p->model, p->runs);
+                recording_begin(p->recording, p->decoder, p->state.last_bytes_wall_ns);
+        model_begin_run(p->model, p->state.runs);
         tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, pipeline_now_ns(p));
 }
 
 static void count_gap(struct pipeline *p)
 {
-        p->gaps++;
-        p->gap_ns += p->missed_ns;
+        p->state.gaps++;
+        p->state.gap_ns += p->missed_ns;
 }
 
 /* The lost run goes on: its state stays, and what was missed is counted. */
 static void resume_run(struct pipeline *p)
 {
         count_gap(p);
-        p->ended = (struct run_exit){ .known = false };
+        p->state.ended = (struct run_exit){ .known = false };
         p->marked = false;
         model_resume_run(p->model, p->missed_ns > MISSED_NS);
         tracker_resume_run(p->tracker);
         if (p->recording)
-                recording_resume(p->recording, p->decoder, false, p->last_bytes_wall_ns);
+                recording_resume(p->recording, p->decoder, false, p->state.last_bytes_wall_ns);
         if (p->alerting)
                 alerting_resume_run(p->alerting);
 }
@@ -108,13 +109,13 @@ static void resume_run(struct pipeline *p)
 /* Events without a new header after an end marker: damage looked like one. */
 static void reopen_source(struct pipeline *p)
 {
-        log_debug("target=%s run=%" PRIu32 " continues: events after its end marker", p->name, p->runs);
+        log_debug("target=%s run=%" PRIu32 " continues: events after its end marker", p->name, p->state.runs);
         model_resume_run(p->model, false);
         tracker_resume_run(p->tracker);
         if (p->alerting)
                 alerting_resume_run(p->alerting);
         if (p->recording)
-                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
+                recording_begin(p->recording, p->decoder, p->state.last_bytes_wall_ns);
 }
 
 /* Alerts about how the program ended are over when another takes its name; the others span its runs. */
@@ -133,7 +134,7 @@ static const char *detail_in_run(const struct pipeline *p, unsigned effects, cha
         if (p->outside)
                 return "read from outside: its agent cannot be reached any more";
         if (!(effects & DO_RESUME))
-                return p->joined_late ? joined_late : "";
+                return p->state.joined_late ? joined_late : "";
         (void)hw_duration_text(gap, sizeof(gap), (double)p->missed_ns);
         (void)snprintf(text, size, "goes on after a broken connection; %s of it was missed", gap);
         return text;
@@ -146,7 +147,7 @@ static void move_state(struct pipeline *p, const struct life_step *step, const c
         if (step->next == LIFE_RUNNING)
                 why = detail_in_run(p, step->effects, text, sizeof(text));
         else if (!why || step->next == LIFE_ENDING || step->next == LIFE_ABANDONED)
-                why = p->detail;
+                why = p->state.detail;
         pipeline_set_state(p, step->next, why);
 }
 
@@ -155,17 +156,17 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
         struct life_step step;
 
         do {
-                step = life_step(p->life, event);
+                step = life_step(p->state.life, event);
                 if (!step.listed)
                         return true;
                 if (step.effects & DO_CLOSE_RUN)
                         close_run(p, event);
-                if (p->life == LIFE_ENDING && event != ON_REMOVE && !settle_state(p))
+                if (p->state.life == LIFE_ENDING && event != ON_REMOVE && !settle_state(p))
                         return false;
                 if ((step.effects & DO_END_ALERTS) && !end_alerts(p, step.next, why))
                         return false;
                 if ((step.effects & DO_REPORT_END) && p->alerting)
-                        alerting_set_end(p->alerting, end_of(step.next), why ? why : p->detail);
+                        alerting_set_end(p->alerting, end_of(step.next), why ? why : p->state.detail);
                 if (step.effects & DO_AWAIT_RETURN)
                         await_return(p);
                 if ((step.effects & DO_KEEP_PREVIOUS) && p->next_run)
@@ -184,7 +185,7 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                 if (step.effects & DO_REPORT_END)
                         pipeline_publish_state(p); /* the exit status may be all that is new */
                 if ((step.effects & DO_BEGIN_RUN) && p->alerting)
-                        alerting_begin_run(p->alerting, p->runs);
+                        alerting_begin_run(p->alerting, p->state.runs);
         } while (step.effects & DO_AGAIN);
         return true;
 }

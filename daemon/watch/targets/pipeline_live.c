@@ -54,29 +54,29 @@ static void finish_turn(struct pipeline *p, bool all)
         if (all)
                 p->piece = (struct read_piece){ .buffer = NULL };
         if (p->alerting)
-                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
+                alerting_bytes(p->alerting, p->state.last_bytes_wall_ns);
         schedule_flush(p);
 }
 
 void pipeline_check_clock(struct pipeline *p)
 {
         const uint64_t before_ns = clock_mono_ns(), wall_ns = clock_wall_ns(), after_ns = clock_mono_ns();
-        const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->clock_offset_ns;
-        const bool known = p->clock_offset_ns != 0;
+        const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->state.clock_offset_ns;
+        const bool known = p->state.clock_offset_ns != 0;
         char note[128], by[HW_NUMBER_MAX];
 
         if (after_ns - before_ns > CLOCK_READ_NS)
                 return;
-        p->clock_offset_ns = offset_ns;
+        p->state.clock_offset_ns = offset_ns;
         if (!known || (step_ns < (int64_t)CLOCK_STEP_NS && step_ns > -(int64_t)CLOCK_STEP_NS))
                 return;
         log_info("target=%s clock_step_ns=%" PRId64, p->name, step_ns);
-        if (p->last_bytes_wall_ns != UNKNOWN_U64)
-                p->last_bytes_wall_ns += (uint64_t)step_ns;
-        p->state_since_wall_ns += (uint64_t)step_ns;
+        if (p->state.last_bytes_wall_ns != UNKNOWN_U64)
+                p->state.last_bytes_wall_ns += (uint64_t)step_ns;
+        p->state.state_since_wall_ns += (uint64_t)step_ns;
         if (p->alerting)
                 alerting_step_clock(p->alerting, step_ns);
-        if (!pipeline_in_run(p) && !life_is_lost(p->life))
+        if (!pipeline_in_run(p) && !life_is_lost(p->state.life))
                 return;
         (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
         (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times follow the new one",
@@ -90,12 +90,12 @@ bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
         pipeline_check_clock(p);
         const uint64_t now_ns = clock_mono_ns();
 
-        if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->longest_wait_ns)
-                p->longest_wait_ns = now_ns - p->last_bytes_mono_ns;
-        p->last_bytes_wall_ns = clock_wall_ns();
+        if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->state.longest_wait_ns)
+                p->state.longest_wait_ns = now_ns - p->last_bytes_mono_ns;
+        p->state.last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = now_ns;
         (void)pipeline_happens(p, ON_BYTES, NULL);
-        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
+        publisher_set_clock(p->publisher, p->state.last_bytes_wall_ns);
         p->piece = *piece;
         const bool all = pipeline_decode(p, piece->data, piece->size);
         finish_turn(p, all);
@@ -171,7 +171,7 @@ static struct source *open_source(struct pipeline *p, struct event_base *base, c
                 .state = on_source_state,
         };
 
-        return source_open(base, uri, &sink, &p->position, error);
+        return source_open(base, uri, &sink, &p->state.position, error);
 }
 
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
@@ -182,7 +182,7 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
         if (!p->flush_timer) {
                 return error_code(error, -ENOMEM, "out of memory");
         }
-        p->position.inside = pipeline_in_run(p);
+        p->state.position.inside = pipeline_in_run(p);
         p->source = open_source(p, base, &p->uri, error);
         return p->source ? 0 : -EINVAL;
 }
@@ -194,10 +194,10 @@ static void switch_source(struct pipeline *p)
         struct error error;
         char text[32];
 
-        (void)snprintf(text, sizeof(text), "outside:%" PRIu32, p->process.pid);
+        (void)snprintf(text, sizeof(text), "outside:%" PRIu32, p->state.process.pid);
         if (!source_uri_parse(text, &process, &error))
                 return;
-        source_uri_set_start(&process, p->process.start_ticks);
+        source_uri_set_start(&process, p->state.process.start_ticks);
         struct source *next = open_source(p, event_get_base(p->flush_timer), p->outside ? &p->uri : &process, &error);
         if (!next) {
                 log_warning("target=%s source=%s %s", p->name, p->outside ? p->uri.text : text, error.text);
@@ -221,11 +221,11 @@ static void switch_source(struct pipeline *p)
 static void check_agent(struct pipeline *p)
 {
         const struct run *run = model_run(p->model);
-        const bool lost = (life_is_lost(p->life) && !p->marked) || (pipeline_in_run(p) && !p->open);
+        const bool lost = (life_is_lost(p->state.life) && !p->marked) || (pipeline_in_run(p) && !p->open);
         const uint64_t now_ns = clock_mono_ns();
 
-        if (!lost || p->kept || pipeline_is_busy(p) || !agent_peer_is_uri(p->uri.text) ||
-            !process_watch_alive(&p->process, run_process(run), run->start_wall_ns)) {
+        if (!lost || p->state.kept || pipeline_is_busy(p) || !agent_peer_is_uri(p->uri.text) ||
+            !process_watch_alive(&p->state.process, run_process(run), run->start_wall_ns)) {
                 p->unread_mono_ns = 0;
         } else if (p->unread_mono_ns == 0) {
                 p->unread_mono_ns = now_ns;
@@ -252,7 +252,7 @@ static const char *explain_silence(const struct pipeline *p)
 {
         const uint64_t cpu_ns = alerting_cpu_since_bytes(p->alerting);
 
-        if (!p->process.seen)
+        if (!p->state.process.seen)
                 return "nothing has come from it for longer than before; whether it is idle, does not flush its log or "
                        "is gone is not known";
         if (cpu_ns != UNKNOWN_U64 && cpu_ns > NS_PER_S)
@@ -269,7 +269,7 @@ static void check_silence(struct pipeline *p)
 
         if (pipeline_is_process(p))
                 return; /* it has no stream */
-        if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->longest_wait_ns)
+        if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->state.longest_wait_ns)
                 (void)pipeline_happens(p, ON_SILENCE, explain_silence(p));
 }
 
@@ -308,7 +308,7 @@ static void check_own_clock(struct pipeline *p, uint64_t wall_ns)
         const bool is_fast = newest_ns > wall_ns + CLOCK_STEP_NS;
         if (!is_fast && sub_sat(wall_ns, newest_ns) <= PROCFS_START_SLACK_NS)
                 return;
-        const uint64_t process_ns = is_fast ? 0 : procfs_start_wall_ns(p->process.root, p->process.pid);
+        const uint64_t process_ns = is_fast ? 0 : procfs_start_wall_ns(p->state.process.root, p->state.process.pid);
         if (!is_fast && (process_ns == UNKNOWN_U64 || run->start_wall_ns + PROCFS_START_SLACK_NS >= process_ns))
                 return;
         (void)hw_duration_text(by, sizeof(by), (double)sub_abs(wall_ns, newest_ns));
@@ -343,14 +343,15 @@ static void check_stop(struct pipeline *p, const struct process_sample *sample, 
                        hw_duration_text(length, sizeof(length), (double)(now_ns - p->stopped_mono_ns)),
                        by[sample->stop]);
         (void)pipeline_happens(p, ON_STOP, detail);
-        if (p->life == LIFE_STOPPED)
-                (void)snprintf(p->detail, sizeof(p->detail), "%s", detail); /* each heartbeat publishes it */
+        if (p->state.life == LIFE_STOPPED)
+                (void)snprintf(p->state.detail, sizeof(p->state.detail), "%s",
+                               detail); /* each heartbeat publishes it */
 }
 
 void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 {
         const struct run *run = model_run(p->model);
-        const bool first_look = !p->process.seen;
+        const bool first_look = !p->state.process.seen;
         struct process_sample sample;
 
         pipeline_check_clock(p);
@@ -361,7 +362,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         find_host_pid(p);
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
-        switch (process_watch_poll(&p->process, run_process(run), run->start_wall_ns, wall_ns, &sample)) {
+        switch (process_watch_poll(&p->state.process, run_process(run), run->start_wall_ns, wall_ns, &sample)) {
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:
@@ -374,7 +375,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_ALIVE:
                 break;
         }
-        if (!pipeline_is_process(p) && process_watch_executed(&p->process)) {
+        if (!pipeline_is_process(p) && process_watch_executed(&p->state.process)) {
                 process_gone(p); /* what is of the other program is not of its run */
                 return;
         }

@@ -15,14 +15,14 @@
 
 void pipeline_process_found(struct pipeline *p, const struct process_identity *process)
 {
-        p->last_bytes_wall_ns = clock_wall_ns();
-        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
+        p->state.last_bytes_wall_ns = clock_wall_ns();
+        publisher_set_clock(p->publisher, p->state.last_bytes_wall_ns);
         if (pipeline_in_run(p)) {
                 /* The daemon was started again: what happened meanwhile is missing. */
                 const uint64_t now_ns = model_event_time(p->model, clock_wall_ns());
                 if (now_ns != UNKNOWN_U64) {
-                        p->gaps++;
-                        p->gap_ns += sub_sat(now_ns, model_time_ns(p->model));
+                        p->state.gaps++;
+                        p->state.gap_ns += sub_sat(now_ns, model_time_ns(p->model));
                 }
                 pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
         } else {
@@ -30,25 +30,25 @@ void pipeline_process_found(struct pipeline *p, const struct process_identity *p
                 model_set_process(p->model, process);
                 pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
         }
-        pipeline_poll_process(p, p->last_bytes_wall_ns);
+        pipeline_poll_process(p, p->state.last_bytes_wall_ns);
         pipeline_publish_state(p);
 }
 
 void pipeline_process_sampled(struct pipeline *p, uint64_t time_ns)
 {
-        p->last_bytes_wall_ns = clock_wall_ns();
+        p->state.last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
-        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
+        publisher_set_clock(p->publisher, p->state.last_bytes_wall_ns);
         if (!tracker_resume(p->tracker))
                 return; /* rules of earlier moments first */
         model_pass_time(p->model, time_ns);
         if (p->alerting)
-                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
+                alerting_bytes(p->alerting, p->state.last_bytes_wall_ns);
 }
 
 void pipeline_process_ended(struct pipeline *p, const char *why)
 {
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)];
 
         if (pipeline_in_run(p)) {
                 const enum life_event end = pipeline_judge_end(p, false, why, detail, sizeof(detail));

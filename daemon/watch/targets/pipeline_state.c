@@ -19,24 +19,26 @@ uint64_t pipeline_now_ns(const struct pipeline *p)
 
 struct target_facts pipeline_facts(const struct pipeline *p)
 {
-        const bool is_cut_out = p->life == LIFE_ENDED && p->recorded_end.state == RUN_END_RUNNING;
+        const bool is_cut_out = p->state.life == LIFE_ENDED && p->recorded_end.state == RUN_END_RUNNING;
 
         return (struct target_facts){
-                .state = is_cut_out ? HW__TARGET__STATE__STATE_RUNNING : life_shown(p->life),
+                .state = is_cut_out ? HW__TARGET__STATE__STATE_RUNNING : life_shown(p->state.life),
                 .uri = p->uri.text,
-                .detail = p->detail,
+                .detail = p->state.detail,
                 .labels = p->labels,
                 .process_only_reason = p->process_only_reason[0] ? p->process_only_reason : NULL,
-                .runs = p->runs,
-                .stopped_by_signal = p->life == LIFE_STOPPED && model_heap(p->model)->process.stop == PROCESS_STOPPED,
-                .state_since_wall_ns = p->state_since_wall_ns,
-                .local = p->process.seen,
+                .runs = p->state.runs,
+                .stopped_by_signal =
+                        p->state.life == LIFE_STOPPED && model_heap(p->model)->process.stop == PROCESS_STOPPED,
+                .state_since_wall_ns = p->state.state_since_wall_ns,
+                .local = p->state.process.seen,
                 .show_arguments = p->show_arguments,
-                .kept = p->kept,
-                .ended = p->ended,
-                .why = &p->why,
-                .joined_late = p->joined_late,
-                .passed_bytes = p->decoder ? hw_eventlog_stats(p->decoder)->passed_bytes : p->left_stats.passed_bytes,
+                .kept = p->state.kept,
+                .ended = p->state.ended,
+                .why = &p->state.why,
+                .joined_late = p->state.joined_late,
+                .passed_bytes =
+                        p->decoder ? hw_eventlog_stats(p->decoder)->passed_bytes : p->state.left_stats.passed_bytes,
         };
 }
 
@@ -44,9 +46,9 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
 {
         uint64_t newest = model_wall_time(p->model, model_time_ns(p->model));
 
-        if (!p->live || !pipeline_in_run(p) || newest == UNKNOWN_U64 || p->last_bytes_wall_ns == UNKNOWN_U64)
+        if (!p->live || !pipeline_in_run(p) || newest == UNKNOWN_U64 || p->state.last_bytes_wall_ns == UNKNOWN_U64)
                 return UNKNOWN_U64;
-        return sub_sat(p->last_bytes_wall_ns, newest);
+        return sub_sat(p->state.last_bytes_wall_ns, newest);
 }
 
 struct hw_eventlog_damage pipeline_damage(const struct pipeline *p)
@@ -60,7 +62,7 @@ struct hw_eventlog_damage pipeline_damage(const struct pipeline *p)
 void pipeline_measure_damage(struct pipeline *p)
 {
         const struct hw_eventlog_damage newest = p->decoder ? pipeline_damage(p) : (struct hw_eventlog_damage){ 0 };
-        const uint64_t more = p->decoder ? damages_measure(&p->damages, &newest) : 0;
+        const uint64_t more = p->decoder ? damages_measure(&p->state.damages, &newest) : 0;
 
         if (more && p->alerting)
                 alerting_damage(p->alerting, more);
@@ -69,9 +71,9 @@ void pipeline_measure_damage(struct pipeline *p)
 /* How long a running program has sent nothing. */
 static uint64_t silent_ns(const struct pipeline *p)
 {
-        if (!p->live || !pipeline_in_run(p) || !p->open || p->last_bytes_wall_ns == UNKNOWN_U64)
+        if (!p->live || !pipeline_in_run(p) || !p->open || p->state.last_bytes_wall_ns == UNKNOWN_U64)
                 return 0;
-        return sub_sat(clock_wall_ns(), p->last_bytes_wall_ns);
+        return sub_sat(clock_wall_ns(), p->state.last_bytes_wall_ns);
 }
 
 /* Without what an agent makes untrue: it flushes the log itself. */
@@ -96,11 +98,11 @@ struct health pipeline_health(struct pipeline *p)
 
         const struct bands *bands = model_bands(p->model);
         struct health h = {
-                .decoder = p->decoder ? *hw_eventlog_stats(p->decoder) : p->left_stats,
-                .n_damages = p->damages.n,
+                .decoder = p->decoder ? *hw_eventlog_stats(p->decoder) : p->state.left_stats,
+                .n_damages = p->state.damages.n,
                 .late_samples = model_late_samples(p->model),
                 .time_anomalies = model_time_anomalies(p->model),
-                .last_bytes_wall_ns = p->live ? p->last_bytes_wall_ns : UNKNOWN_U64,
+                .last_bytes_wall_ns = p->live ? p->state.last_bytes_wall_ns : UNKNOWN_U64,
                 .lag_ns = pipeline_lag_ns(p),
                 .watermark_ns = model_watermark_ns(p->model),
                 .bands_left_out = bands_left_out(bands),
@@ -115,15 +117,15 @@ struct health pipeline_health(struct pipeline *p)
         h.decoder.events -= p->place[0].markers;
         h.decoder.blocks -= p->place[0].markers;
         h.decoder.bytes -= p->place[0].markers * BLOCK_MARKER_BYTES;
-        memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));
+        memcpy(h.damages, p->state.damages.places, p->state.damages.n * sizeof(*h.damages));
         if (p->recording)
                 recording_state(p->recording, &h.recording);
         h.has_recording = p->recording != NULL;
-        h.gaps = p->gaps;
-        h.gap_ns = p->gap_ns;
+        h.gaps = p->state.gaps;
+        h.gap_ns = p->state.gap_ns;
         if (p->source)
                 h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
-        if (p->runs > 0)
+        if (p->state.runs > 0)
                 h.n_advice = advice_of(p, h.advice);
         return h;
 }
@@ -159,16 +161,16 @@ static void record_end(struct pipeline *p)
         const struct process_sample *process = &model_heap(p->model)->process;
         const struct run *run = model_run(p->model);
         struct run_end end = {
-                .state = recorded_state(p->life),
-                .exit_known = p->ended.known,
-                .signal = p->ended.signal,
-                .status = p->ended.status,
-                .oom_killed = p->ended.oom_killed,
-                .out_of_cpu = p->ended.out_of_cpu,
+                .state = recorded_state(p->state.life),
+                .exit_known = p->state.ended.known,
+                .signal = p->state.ended.signal,
+                .status = p->state.ended.status,
+                .oom_killed = p->state.ended.oom_killed,
+                .out_of_cpu = p->state.ended.out_of_cpu,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
-                .ended_wall_ns = p->state_since_wall_ns,
+                .ended_wall_ns = p->state.state_since_wall_ns,
                 .started_wall_ns = run->clock_step_ns ? run_anchor_wall_ns(run) : 0,
-                .why = p->why,
+                .why = p->state.why,
         };
 
         if (!p->recording || end.state == RUN_END_UNKNOWN)
@@ -177,7 +179,7 @@ static void record_end(struct pipeline *p)
                 end.resident_bytes = process->rss_bytes;
                 end.resident_wall_ns = process->wall_ns;
         }
-        (void)snprintf(end.detail, sizeof(end.detail), "%s", p->detail);
+        (void)snprintf(end.detail, sizeof(end.detail), "%s", p->state.detail);
         recording_outcome(p->recording, &end);
 }
 
@@ -192,15 +194,15 @@ static uint64_t state_began_wall_ns(const struct pipeline *p)
 
 void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail)
 {
-        const enum life_state before = p->life;
+        const enum life_state before = p->state.life;
 
-        p->life = state;
-        if (life_shown(state) == life_shown(before) && !strcmp(detail, p->detail))
+        p->state.life = state;
+        if (life_shown(state) == life_shown(before) && !strcmp(detail, p->state.detail))
                 return;
         if (life_shown(state) != life_shown(before))
-                p->state_since_wall_ns = state_began_wall_ns(p);
-        if (detail != p->detail)
-                snprintf(p->detail, sizeof(p->detail), "%s", detail);
+                p->state.state_since_wall_ns = state_began_wall_ns(p);
+        if (detail != p->state.detail)
+                snprintf(p->state.detail, sizeof(p->state.detail), "%s", detail);
         if (p->live)
                 log_info("target=%s state=%s detail=\"%s\"", p->name, life_state_name(state), detail);
         record_end(p);
@@ -210,16 +212,17 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
 void pipeline_answered(struct pipeline *p, const struct alert *alert, const struct alert_result *why)
 {
         const uint64_t start_ns = pipeline_has_run(p) ? model_run(p->model)->start_wall_ns : UNKNOWN_U64;
-        const struct run_why before = p->why;
+        const struct run_why before = p->state.why;
 
-        if (alert->run != p->runs || (start_ns != UNKNOWN_U64 && alert->fired.wall_ns < start_ns))
+        if (alert->run != p->state.runs || (start_ns != UNKNOWN_U64 && alert->fired.wall_ns < start_ns))
                 return; /* of a run before, whose alerts this one has taken over */
-        run_why_set(&p->why,
+        run_why_set(&p->state.why,
                     why->under_way ? RUN_WHY_UNDER_WAY
                     : why->ok      ? RUN_WHY_FOUND
                                    : RUN_WHY_NOT_FOUND,
                     why->wall_ns == UNKNOWN_U64 ? 0 : why->wall_ns, why->detail);
-        if (p->why.state == before.state && p->why.wall_ns == before.wall_ns && !strcmp(p->why.text, before.text))
+        if (p->state.why.state == before.state && p->state.why.wall_ns == before.wall_ns &&
+            !strcmp(p->state.why.text, before.text))
                 return;
         p->checkpoint_mono_ns = 0;
         record_end(p);
@@ -233,7 +236,7 @@ void pipeline_flush(struct pipeline *p)
         watchdog_begin(WATCHDOG_PUBLISH);
         watchdog_of(p->name);
         if (publisher_run_changed(p->publisher)) {
-                if (p->live && !p->process.seen)
+                if (p->live && !p->state.process.seen)
                         pipeline_sample_process(p);
                 pipeline_publish_state(p);
         }

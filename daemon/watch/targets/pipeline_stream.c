@@ -34,19 +34,20 @@ static const char searching[] =
 /* The program ended its log and has begun it again, by the same socket: some runtimes do not tell whose it is then. */
 static bool is_of_its_process(const struct pipeline *p)
 {
-        return p->marked && p->source && p->process.seen && source_peer(p->source) == p->process.pid && !p->ended.known;
+        return p->marked && p->source && p->state.process.seen && source_peer(p->source) == p->state.process.pid &&
+               !p->state.ended.known;
 }
 
 /* The header of the lost run once more, or that of another run. */
 static bool handle_header(struct pipeline *p)
 {
         static const char no_marker[] = "a new header came before the end marker of the previous run";
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)];
 
-        if (pipeline_in_run(p) && (p->ended.known || !p->live) &&
+        if (pipeline_in_run(p) && (p->state.ended.known || !p->live) &&
             !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
                 return false;
-        if (!life_is_lost(p->life) || !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
+        if (!life_is_lost(p->state.life) || !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
                 return pipeline_happens(p, ON_HEADER, no_marker);
         p->missed_ns = p->same_run ? same_run_gap_ns(p->same_run) : 0;
         return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
@@ -55,7 +56,7 @@ static bool handle_header(struct pipeline *p)
 /* The end, with the exit status if the parent has already reported it. */
 static bool end_marked(struct pipeline *p)
 {
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)];
         const bool in_run = pipeline_in_run(p);
 
         p->marked = true;
@@ -72,15 +73,15 @@ static void note_damage(struct pipeline *p)
 {
         const struct hw_eventlog_damage damage = pipeline_damage(p);
 
-        damages_add(&p->damages, &damage);
+        damages_add(&p->state.damages, &damage);
         log_debug("target=%s resyncs=%" PRIu64 " damages=%" PRIu64, p->name, hw_eventlog_stats(p->decoder)->resyncs,
-                  p->damages.all);
-        if (p->live || p->runs > 0) /* a file that is not an eventlog is reported elsewhere, in one line */
+                  p->state.damages.all);
+        if (p->live || p->state.runs > 0) /* a file that is not an eventlog is reported elsewhere, in one line */
                 log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name,
                             damage.offset, damage.lost_bytes, damage.reason);
         if (p->alerting)
                 alerting_damage(p->alerting, damage.lost_bytes);
-        if (p->runs == 0)
+        if (p->state.runs == 0)
                 (void)pipeline_happens(p, ON_NOT_A_LOG, damage.reason);
 }
 
@@ -116,14 +117,14 @@ static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, s
         if (p->events == EVENTS_ALONE) {
                 for (size_t i = 0; i < n; i++)
                         if (!p->event_ids || p->event_ids[events[i].id])
-                                event_stream_add(p->event_stream, p->runs, &events[i]);
+                                event_stream_add(p->event_stream, p->state.runs, &events[i]);
         } else if (p->events == EVENTS_FULL) {
                 /*
                  * Publishes events and their effects on the model one by one, so the order of messages depends only on
                  * the log.
                  */
                 for (size_t i = 0; i < n; i++) {
-                        event_stream_add(p->event_stream, p->runs, &events[i]);
+                        event_stream_add(p->event_stream, p->state.runs, &events[i]);
                         process_by_tick(p, &events[i], 1);
                 }
         } else {
@@ -135,7 +136,7 @@ static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, s
 /* Returns how many are taken. */
 static size_t process_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (n == 0 || p->runs == 0 ||
+        if (n == 0 || p->state.runs == 0 ||
             p->events == EVENTS_COUNTED) /* the decoder has counted them, which is all that is wanted */
                 return n;
         p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
@@ -143,13 +144,13 @@ static size_t process_events(struct pipeline *p, const struct hw_event *events, 
          * Events without a header behind an end that the runtime has made: another process has written into the same
          * file, behind the end of this one.
          */
-        if (!p->live && p->life == LIFE_ENDED && model_run(p->model)->deleted_capsets) {
+        if (!p->live && p->state.life == LIFE_ENDED && model_run(p->model)->deleted_capsets) {
                 p->headless = true;
                 (void)pipeline_happens(p, ON_HEADER, NULL);
         }
         (void)pipeline_happens(p, ON_EVENTS, NULL);
         if (p->recording)
-                recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
+                recording_events(p->recording, p->decoder, &p->piece, events, n, p->state.last_bytes_wall_ns);
         return pass_to_model(p, events, n);
 }
 
@@ -323,7 +324,7 @@ void pipeline_miss(struct pipeline *p)
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)
 {
-        char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
+        char detail[sizeof(p->state.detail)], cause[sizeof(p->state.detail)];
         uint64_t left;
 
         pipeline_begin_turn(p, true); /* a stream that is over must not wait */
@@ -340,7 +341,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         (void)drain_decoder(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);
         pipeline_measure_damage(p);
-        p->ends_damaged = hw_eventlog_stats(p->decoder)->resyncs > p->damages.all;
+        p->ends_damaged = hw_eventlog_stats(p->decoder)->resyncs > p->state.damages.all;
         if (p->ends_damaged)
                 note_damage(p);
         if (p->cut)

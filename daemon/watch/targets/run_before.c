@@ -14,7 +14,7 @@
 
 static bool has_seen_any(const struct pipeline *p)
 {
-        return p->runs > 0 && !pipeline_in_run(p) && model_first_time_ns(p->model) != UNKNOWN_U64;
+        return p->state.runs > 0 && !pipeline_in_run(p) && model_first_time_ns(p->model) != UNKNOWN_U64;
 }
 
 /* A pipeline with what is known about the run beyond its model. */
@@ -25,28 +25,17 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         if (!left)
                 return NULL;
         (void)snprintf(left->name, sizeof(left->name), "%s", name);
-        (void)snprintf(left->detail, sizeof(left->detail), "%s", p->detail);
         left->uri = p->uri;
-        left->live = left->kept = true;
         left->show_arguments = p->show_arguments;
-        left->life = p->life;
-        left->state_since_wall_ns = p->state_since_wall_ns;
-        left->runs = p->runs;
-        left->ended = p->ended;
-        left->why = p->why;
-        left->joined_late = p->joined_late;
-        left->gaps = p->gaps;
-        left->gap_ns = p->gap_ns;
-        left->last_bytes_wall_ns = p->last_bytes_wall_ns;
-        left->process = p->process;
+        left->state = p->state;
+        left->live = left->state.kept = true;
         if (p->outside) {
                 /* Its process goes on in the next run, which is told how that ends. */
-                process_watch_begin(&left->process, 0, 0);
-                (void)snprintf(left->detail, sizeof(left->detail), "%s",
+                process_watch_begin(&left->state.process, 0, 0);
+                (void)snprintf(left->state.detail, sizeof(left->state.detail), "%s",
                                "its agent cannot be reached any more: it goes on in the next run, read from outside");
         }
-        left->damages = p->damages;
-        left->left_stats = *hw_eventlog_stats(p->decoder);
+        left->state.left_stats = *hw_eventlog_stats(p->decoder);
         memcpy(left->process_only_reason, p->process_only_reason, sizeof(left->process_only_reason));
         left->labels = p->labels ? strdup(p->labels) : NULL;
         left->publisher = publisher_new_of_run(p->publisher, name);

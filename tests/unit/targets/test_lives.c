@@ -186,27 +186,28 @@ static void kill_program(const struct program *g)
 
 static bool alerts_run_on(const struct pipeline *p)
 {
-        return pipeline_in_run(p) || p->life == LIFE_LOST;
+        return pipeline_in_run(p) || p->state.life == LIFE_LOST;
 }
 
 static void check(const struct pipeline *p)
 {
         const bool aside = strchr(p->name, '~') != NULL;
 
-        must(p->life < LIFE_REMOVED && p->life != LIFE_ENDING);
+        must(p->state.life < LIFE_REMOVED && p->state.life != LIFE_ENDING);
         must(!pipeline_is_busy(p));
-        must((!pipeline_in_run(p) && !life_is_lost(p->life)) || p->runs > 0);
-        must(!life_is_over(p->life) || p->runs > 0 || p->ended.known);
+        must((!pipeline_in_run(p) && !life_is_lost(p->state.life)) || p->state.runs > 0);
+        must(!life_is_over(p->state.life) || p->state.runs > 0 || p->state.ended.known);
         must(!p->alerting || p->alerting->in_run == alerts_run_on(p));
-        must(!p->same_run || life_is_over(p->life));
-        must(!p->kept || (!p->source && !pipeline_in_run(p)));
-        must(!aside || p->kept);
+        must(!p->same_run || life_is_over(p->state.life));
+        must(!p->state.kept || (!p->source && !pipeline_in_run(p)));
+        must(!aside || p->state.kept);
         must(!aside || !p->alerting);
-        must(!aside || p->life != LIFE_LOST); /* its alerts have ended */
-        must(p->decoder || p->kept);
-        must(p->source || p->kept);
-        if (p->ended.known && life_is_over(p->life))
-                must(p->life != LIFE_CRASHED || p->ended.signal || p->ended.status == EXIT_HEAP_EXHAUSTED);
+        must(!aside || p->state.life != LIFE_LOST); /* its alerts have ended */
+        must(p->decoder || p->state.kept);
+        must(p->source || p->state.kept);
+        if (p->state.ended.known && life_is_over(p->state.life))
+                must(p->state.life != LIFE_CRASHED || p->state.ended.signal ||
+                     p->state.ended.status == EXIT_HEAP_EXHAUSTED);
         if (!p->alerting || alerts_run_on(p))
                 return;
         const struct alerts *alerts = alerting_alerts(p->alerting);
@@ -244,7 +245,7 @@ static bool is_set_aside(const struct pipeline *p)
 {
         for (size_t i = 0; i < targets_count(w.targets); i++) {
                 const struct pipeline *other = targets_get(w.targets, i);
-                if (other != p && other->kept && pipeline_has_run_of(other, p))
+                if (other != p && other->state.kept && pipeline_has_run_of(other, p))
                         return true;
         }
         return false;
@@ -263,10 +264,10 @@ static void add(unsigned k)
         const int r = targets_add(w.targets, kinds[k].name, &uri, &wish, NULL, &error);
         must(r == (over ? 0 : -EEXIST));
         if (over && worth) /* it did not vanish */
-                must(is_there(before) && strchr(before->name, '~') && before->kept);
+                must(is_there(before) && strchr(before->name, '~') && before->state.kept);
         struct pipeline *p = targets_find(w.targets, kinds[k].name);
         must(p);
-        p->process.root = w.root;
+        p->state.process.root = w.root;
         if (over)
                 w.programs[k].streams = false;
 }
@@ -325,7 +326,7 @@ static void begin_stream(unsigned k)
 {
         struct pipeline *p = target(k);
         const uint32_t how = roll(4);
-        const uint32_t before = p->runs;
+        const uint32_t before = p->state.runs;
 
         if (how > 0 || !w.programs[k].pid)
                 start_program(&w.programs[k]);
@@ -334,7 +335,7 @@ static void begin_stream(unsigned k)
         feed_header(k, how < 3);
         feed_data(k);
         w.programs[k].streams = true;
-        must(p->same_run || pipeline_in_run(p) || p->runs >= before);
+        must(p->same_run || pipeline_in_run(p) || p->state.runs >= before);
 }
 
 static void end_mark(unsigned k)
@@ -453,7 +454,7 @@ static void restart(void)
                 (void)snprintf(was[n].name, sizeof(was[n].name), "%s", p->name);
                 (void)snprintf(was[n].uri, sizeof(was[n].uri), "%s", p->uri.text);
                 was[n].one_run = p->one_run;
-                was[n].runs = p->runs;
+                was[n].runs = p->state.runs;
         }
         targets_destroy(&w.targets);
         drop_store(old);
@@ -466,8 +467,8 @@ static void restart(void)
                 assert_true(source_uri_parse(was[i].uri, &uri, &error));
                 must(targets_add(w.targets, was[i].name, &uri, &wish, NULL, &error) == 0);
                 struct pipeline *p = targets_find(w.targets, was[i].name);
-                must(p && p->runs == was[i].runs); /* it came back with its run */
-                p->process.root = w.root;
+                must(p && p->state.runs == was[i].runs); /* it came back with its run */
+                p->state.process.root = w.root;
         }
 }
 
