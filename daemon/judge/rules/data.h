@@ -17,6 +17,7 @@
 #include "proto/facts/cell.h"
 #include "daemon/judge/rules/matcher.h"
 #include "daemon/judge/rules/vocabulary.h"
+#include "daemon/judge/trend/statistics.h"
 #include "daemon/judge/trend/trend.h"
 
 #define RULE_WORDS_MAX 1024
@@ -120,7 +121,5 @@ double history_integral(const struct series *s, struct time_range range);
  * The same for a band (NULL: none) and its history, whose points become wider as the run goes on; newest: the newest
  * that ends before.
  */
-bool history_band_span(const struct band *band, struct time_range range, struct trend_cell *ret);
+bool history_band_span(const struct band *band, struct time_range range, struct range_samples *ret);
 bool history_band_newest(const struct band *band, uint64_t before_ns, struct trend_cell *ret);
-bool history_band_oldest(const struct band *band, struct time_range range, struct trend_cell *ret);
-double history_band_integral(const struct band *band, struct time_range range);

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <stddef.h>
 
-typedef void visit_fn(void *ctx, const void *cell);
-
 bool history_span(const struct series *s, struct time_range range, struct trend_cell *ret)
 {
         *ret = (struct trend_cell){ .cell.n = 0 };
@@ -95,30 +93,23 @@ static struct trend_cell cell_of_band(const struct band *band, uint32_t i)
         return c;
 }
 
-static void walk_band(const struct band *band, struct time_range range, visit_fn *visit, void *ctx)
+bool history_band_span(const struct band *band, struct time_range range, struct range_samples *ret)
 {
         const struct fold *h = band ? band->history : NULL;
+        struct area a = { 0 };
 
+        *ret = (struct range_samples){ .all.cell.n = 0 };
         for (uint32_t i = 0; h && i < h->n; i++) {
                 uint64_t start = fold_time_ns(h, i);
                 struct trend_cell c = cell_of_band(band, i);
-                if (c.cell.n && start >= range.from_ns && start < range.to_ns)
-                        visit(ctx, &c);
+                if (!c.cell.n || start < range.from_ns || start >= range.to_ns)
+                        continue;
+                keep_first(&ret->oldest, &c);
+                add_area(&a, &c);
+                trend_cell_merge(&ret->all, &c);
         }
-}
-
-bool history_band_span(const struct band *band, struct time_range range, struct trend_cell *ret)
-{
-        *ret = (struct trend_cell){ .cell.n = 0 };
-        walk_band(band, range, any_trend_cell_merge, ret);
-        return ret->cell.n > 0;
-}
-
-bool history_band_oldest(const struct band *band, struct time_range range, struct trend_cell *ret)
-{
-        *ret = (struct trend_cell){ .cell.n = 0 };
-        walk_band(band, range, keep_first, ret);
-        return ret->cell.n > 0;
+        ret->area = finish_area(&a, range.to_ns);
+        return ret->all.cell.n > 0;
 }
 
 bool history_band_newest(const struct band *band, uint64_t before_ns, struct trend_cell *ret)
@@ -132,12 +123,4 @@ bool history_band_newest(const struct band *band, uint64_t before_ns, struct tre
                         *ret = c;
         }
         return ret->cell.n > 0;
-}
-
-double history_band_integral(const struct band *band, struct time_range range)
-{
-        struct area a = { 0 };
-
-        walk_band(band, range, add_area, &a);
-        return finish_area(&a, range.to_ns);
 }

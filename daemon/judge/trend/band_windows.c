@@ -97,16 +97,22 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
         return from_ns / width_ns + BAND_SLICES > w->last_ns / width_ns;
 }
 
-typedef void samples_fn(void *ctx, const struct band_samples *samples);
+static void add_samples(struct range_samples *sum, const struct trend_cell *cell, double area)
+{
+        if (!sum->all.cell.n || cell->t_mean < sum->oldest.t_mean)
+                sum->oldest = *cell;
+        trend_cell_merge(&sum->all, cell);
+        sum->area += area;
+}
 
-/* Calls `each` for the slices of an interval, and for what waits to be added to one of them, in no particular order. */
-static void each_slice(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
-                       samples_fn *each, void *ctx)
+bool band_windows_span(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
+                       struct range_samples *ret)
 {
         uint64_t last_ns = newest_ns(w, waiting);
 
+        *ret = (struct range_samples){ .area = 0 };
         if (range.from_ns >= range.to_ns)
-                return;
+                return false;
         struct band_reach r = band_reach(range, last_ns / BAND_SLICE_NS);
         unsigned n;
         const struct band_slice *slices = slices_of(w, r.ring, &n);
@@ -114,50 +120,16 @@ static void each_slice(const struct band_windows *w, const struct band_samples *
                 const struct band_slice *s = &slices[i];
                 if (s->cell.n && s->index >= r.from && s->index <= r.last &&
                     s->index + BAND_SLICES > last_ns / r.width_ns) {
-                        const struct band_samples of = { unpack_slice(s, r.width_ns), (double)s->area };
-                        each(ctx, &of);
+                        const struct trend_cell cell = unpack_slice(s, r.width_ns);
+                        add_samples(ret, &cell, (double)s->area);
                 }
         }
         if (waiting) {
                 uint64_t index = waiting->cell.cell.last_ns / r.width_ns;
                 if (index >= r.from && index <= r.last)
-                        each(ctx, waiting);
+                        add_samples(ret, &waiting->cell, waiting->area);
         }
-}
-
-static void add_samples(void *ctx, const struct band_samples *samples)
-{
-        struct band_samples *sum = ctx;
-
-        trend_cell_merge(&sum->cell, &samples->cell);
-        sum->area += samples->area;
-}
-
-bool band_windows_span(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
-                       struct trend_cell *ret, double *ret_area)
-{
-        struct band_samples sum = { .area = 0 };
-
-        each_slice(w, waiting, range, add_samples, &sum);
-        *ret = sum.cell;
-        *ret_area = sum.area;
-        return sum.cell.cell.n > 0;
-}
-
-static void keep_oldest(void *ctx, const struct band_samples *samples)
-{
-        struct trend_cell *oldest = ctx;
-
-        if (!oldest->cell.n || samples->cell.t_mean < oldest->t_mean)
-                *oldest = samples->cell;
-}
-
-bool band_windows_oldest(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
-                         struct trend_cell *ret)
-{
-        *ret = (struct trend_cell){ .cell.n = 0 };
-        each_slice(w, waiting, range, keep_oldest, ret);
-        return ret->cell.n > 0;
+        return ret->all.cell.n > 0;
 }
 
 /* Both edges of a slice. */

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "daemon/judge/trend/rings.h"
+#include "daemon/judge/trend/statistics.h"
 #include "proto/facts/pyramid.h"
 
 #define BAND_RINGS    4u
@@ -73,13 +74,10 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
 /*
  * The functions below also count `waiting`, samples not added yet: NULL, or samples of one slice of the finest ring.
  *
- * band_windows_span merges the slices that represent a range (band_reach), with *ret_area in unit x s;
- * band_windows_oldest gives the oldest of them. False when there is no sample.
+ * band_windows_span merges the slices that represent a range (band_reach). False when there is no sample.
  */
 bool band_windows_span(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
-                       struct trend_cell *ret, double *ret_area);
-bool band_windows_oldest(const struct band_windows *w, const struct band_samples *waiting, struct time_range range,
-                         struct trend_cell *ret);
+                       struct range_samples *ret);
 
 /*
  * A lower bound, in ns, on how long all answers here, and quantiles of a sketch with the same samples, about an

@@ -29,5 +29,11 @@ struct statistics {
         double normalised_slope, normalised_intercept, normalised_fit;
 };
 
+/* Samples of a range of time: all of them, those of its oldest slice, and the area below them in unit x s. */
+struct range_samples {
+        struct trend_cell all, oldest;
+        double area;
+};
+
 /* All but quantiles and integral, which become NaN. of->cell.n > 0. */
 void statistics_of(const struct trend_cell *of, struct time_range range, struct statistics *ret);

@@ -219,12 +219,10 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
 double tracker_quantile(const struct tracker *t, struct subject s, struct time_range range, double q);
 
 /*
- * A band's windows, for rules: the samples of a range, the oldest slice of these, the newest slice that ends at or
- * before a time. To the width of a slice (above). False when there is none.
+ * A band's windows, for rules: the samples of a range, and the newest slice that ends at or before a time. To the width
+ * of a slice (above). False when there is none.
  */
-bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret,
-                       double *ret_area);
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret);
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct range_samples *ret);
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct trend_cell *ret);
 
 /*

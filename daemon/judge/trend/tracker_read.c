@@ -137,27 +137,27 @@ static bool band_statistics(const struct tracker *t, uint32_t id, struct time_ra
         static const double quantiles[] = { 0.5, 0.9, 0.99 };
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
-        struct trend_cell b;
+        struct range_samples s;
         struct band_samples room;
-        double area = NAN, q[3] = { NAN, NAN, NAN };
+        double q[3] = { NAN, NAN, NAN };
 
         if (!state || !band)
                 return false;
         const struct band_samples *waiting = tracker_band_waiting(t, id, &room);
         if (range.from_ns == 0 && range.to_ns > t->bands_newest_ns) {
-                b = band_total(band); /* also from before the band had a ladder */
-                area = state->windows.area + (waiting ? waiting->area : 0);
-                if (!b.cell.n)
+                s.all = band_total(band); /* also from before the band had a ladder */
+                s.area = state->windows.area + (waiting ? waiting->area : 0);
+                if (!s.all.cell.n)
                         return false;
-        } else if (!band_windows_span(&state->windows, waiting, range, &b, &area)) {
+        } else if (!band_windows_span(&state->windows, waiting, range, &s)) {
                 return false;
         }
         (void)band_sketch_quantiles(&state->sketch, range, quantiles, 3, q); /* without samples they stay */
-        statistics_of(&b, range, ret);
-        ret->p50 = clamp_value(q[0], b.cell.min, b.cell.max);
-        ret->p90 = clamp_value(q[1], b.cell.min, b.cell.max);
-        ret->p99 = clamp_value(q[2], b.cell.min, b.cell.max);
-        ret->integral = area;
+        statistics_of(&s.all, range, ret);
+        ret->p50 = clamp_value(q[0], s.all.cell.min, s.all.cell.max);
+        ret->p90 = clamp_value(q[1], s.all.cell.min, s.all.cell.max);
+        ret->p99 = clamp_value(q[2], s.all.cell.min, s.all.cell.max);
+        ret->integral = s.area;
         return true;
 }
 
@@ -182,21 +182,12 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
         return true;
 }
 
-bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret,
-                       double *ret_area)
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct range_samples *ret)
 {
         const struct band_state *state = tracker_band(t, band);
         struct band_samples room;
 
-        return state && band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), range, ret, ret_area);
-}
-
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct trend_cell *ret)
-{
-        const struct band_state *state = tracker_band(t, band);
-        struct band_samples room;
-
-        return state && band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), range, ret);
+        return state && band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), range, ret);
 }
 
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct trend_cell *ret)

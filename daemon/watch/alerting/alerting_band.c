@@ -20,37 +20,16 @@
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less counts as the newest */
 
-bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
+struct range_samples alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range)
 {
-        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
-        double area;
+        const bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
+        struct range_samples s;
 
-        return (known && tracker_band_span(a->tracker, id, range, ret, &area)) ||
-               history_band_span(bands_get(model_bands(a->model), id), range, ret) ||
-               tracker_band_span(a->tracker, id, range, ret, &area);
-}
-
-bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret)
-{
-        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
-
-        return (known && tracker_band_oldest(a->tracker, id, range, ret)) ||
-               history_band_oldest(bands_get(model_bands(a->model), id), range, ret) ||
-               tracker_band_oldest(a->tracker, id, range, ret);
-}
-
-double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range)
-{
-        bool known = tracker_band_is_known(a->tracker, id, range.from_ns);
-        struct trend_cell b;
-        double area;
-
-        if (known && tracker_band_span(a->tracker, id, range, &b, &area))
-                return area;
-        area = history_band_integral(bands_get(model_bands(a->model), id), range);
-        if (isnan(area) && !tracker_band_span(a->tracker, id, range, &b, &area))
-                return (double)NAN;
-        return area;
+        if ((known && tracker_band_span(a->tracker, id, range, &s)) ||
+            history_band_span(bands_get(model_bands(a->model), id), range, &s) ||
+            tracker_band_span(a->tracker, id, range, &s))
+                return s;
+        return (struct range_samples){ .area = (double)NAN };
 }
 
 static struct trend_cell sample_of(uint64_t time_ns, double value)

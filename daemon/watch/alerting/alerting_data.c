@@ -70,11 +70,13 @@ static bool data_span(void *ctx, struct rule_subject s, struct time_range range,
 {
         struct series_view room;
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, range, ret)
-                                     : history_span(series_of(a, s.id, &room), range, ret);
 
+        if (s.id == RULE_BAND)
+                *ret = alerting_band_span(a, s.band, range).all;
+        else
+                (void)history_span(series_of(a, s.id, &room), range, ret);
         scale_cell(s.id, ret);
-        return any;
+        return ret->cell.n > 0;
 }
 
 static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
@@ -93,11 +95,13 @@ static bool data_oldest(void *ctx, struct rule_subject s, struct time_range rang
 {
         struct series_view room;
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, range, ret)
-                                     : history_oldest(series_of(a, s.id, &room), range, ret);
 
+        if (s.id == RULE_BAND)
+                *ret = alerting_band_span(a, s.band, range).oldest;
+        else
+                (void)history_oldest(series_of(a, s.id, &room), range, ret);
         scale_cell(s.id, ret);
-        return any;
+        return ret->cell.n > 0;
 }
 
 static double data_integral(void *ctx, struct rule_subject s, struct time_range range)
@@ -105,7 +109,7 @@ static double data_integral(void *ctx, struct rule_subject s, struct time_range 
         struct series_view room;
         struct alerting *a = ctx;
 
-        return unit_of(s.id) * (s.id == RULE_BAND ? alerting_band_integral(a, s.band, range)
+        return unit_of(s.id) * (s.id == RULE_BAND ? alerting_band_span(a, s.band, range).area
                                                   : history_integral(series_of(a, s.id, &room), range));
 }
 

@@ -84,10 +84,8 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
 const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
 
 /* What rules see of a band. */
-bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret);
-bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct trend_cell *ret);
+struct range_samples alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range);
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct trend_cell *ret);
-double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range);
 
 /* A lower bound on how long these, except the integral, stay the same while the range advances and nothing comes. */
 uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range);

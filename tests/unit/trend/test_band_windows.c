@@ -63,15 +63,14 @@ static void check(const struct one_band *band, const struct sample *samples, uns
                   uint64_t to_ns)
 {
         struct band_windows w = one_band_windows(band);
-        struct trend_cell b;
-        double area;
+        struct range_samples s;
 
         assert_true(w.last_ns + 1 == to_ns);
         const struct band_samples waiting = band_now_samples(&band->interval, &band->now);
-        assert_true(band_windows_span(&band->windows, &waiting, (struct time_range){ from_ns, to_ns }, &b, &area));
-        compare(&b, samples, n, from_ns, to_ns);
-        assert_true(band_windows_span(&w, NULL, (struct time_range){ from_ns, to_ns }, &b, &area));
-        compare(&b, samples, n, from_ns, to_ns);
+        assert_true(band_windows_span(&band->windows, &waiting, (struct time_range){ from_ns, to_ns }, &s));
+        compare(&s.all, samples, n, from_ns, to_ns);
+        assert_true(band_windows_span(&w, NULL, (struct time_range){ from_ns, to_ns }, &s));
+        compare(&s.all, samples, n, from_ns, to_ns);
         band_windows_done(&w);
 }
 
@@ -115,8 +114,9 @@ TEST(test_before_and_oldest)
                 assert_true(band_windows_before(&w, NULL, t * SECOND, &b));
                 assert_true(b.cell.last < (double)t && b.cell.last + (double)width + 50 >= (double)t);
         }
-        assert_true(band_windows_oldest(&w, NULL, (struct time_range){ 199100 * SECOND, 200000 * SECOND }, &b));
-        assert_true(b.cell.min >= 199100 && b.cell.min < 199800);
+        struct range_samples s;
+        assert_true(band_windows_span(&w, NULL, (struct time_range){ 199100 * SECOND, 200000 * SECOND }, &s));
+        assert_true(s.oldest.cell.min >= 199100 && s.oldest.cell.min < 199800);
         assert_true(band_windows_reach(&w, 115200 * SECOND) && !band_windows_reach(&w, 90000 * SECOND));
 
         /* A pause of hours: what was before it is not lost behind newer slices. */

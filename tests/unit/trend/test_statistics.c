@@ -223,12 +223,12 @@ TEST(test_band_windows)
 {
         struct band_windows w = { .area = 0 };
         struct one_band band;
-        struct trend_cell b, exact = { .cell.n = 0 };
+        struct range_samples span;
+        struct trend_cell exact = { .cell.n = 0 };
         struct statistics got, wanted;
-        double area;
 
         one_band_init(&band);
-        assert_false(band_windows_span(&w, NULL, (struct time_range){ 0, UINT64_MAX }, &b, &area));
+        assert_false(band_windows_span(&w, NULL, (struct time_range){ 0, UINT64_MAX }, &span));
         for (uint64_t s = 0; s < 8 * 3600; s++) {
                 double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
                 one_band_push(&band, s * SECOND, v);
@@ -236,15 +236,15 @@ TEST(test_band_windows)
                         trend_cell_add(&exact, s * SECOND, v);
         }
         w = one_band_windows(&band);
-        assert_true(band_windows_span(&w, NULL, (struct time_range){ 7 * HOUR, 8 * HOUR }, &b, &area));
-        statistics_of(&b, (struct time_range){ 7 * HOUR, 8 * HOUR }, &got);
+        assert_true(band_windows_span(&w, NULL, (struct time_range){ 7 * HOUR, 8 * HOUR }, &span));
+        statistics_of(&span.all, (struct time_range){ 7 * HOUR, 8 * HOUR }, &got);
         statistics_of(&exact, (struct time_range){ 7 * HOUR, 8 * HOUR }, &wanted);
         assert_int_equal(got.count, wanted.count);
         near(got.mean, wanted.mean, 1e-9);
         near(got.slope, wanted.slope, 1e-3);
         near(got.stddev, wanted.stddev, 1e-3);
         near(got.max, wanted.max, 1e-6);
-        near(area, 20e9 * 3600, 0.01);
+        near(span.area, 20e9 * 3600, 0.01);
         band_windows_done(&w);
         one_band_done(&band);
 }
