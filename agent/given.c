@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/control.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
@@ -91,19 +91,19 @@ static size_t event_bytes(const uint8_t *at, size_t left)
 {
         if (left < CENSUS_BYTES)
                 return 0;
-        switch (get_be(at, 2)) {
+        switch (be16(at)) {
         case EVENT_CENSUS:
         case EVENT_CENSUS_END:
                 return CENSUS_BYTES;
         case EVENT_BAND: {
                 /* the profile, which is 0, its bytes, and a name with one NUL, at its end */
-                const size_t size = (size_t)get_be(at + EVENT_HEAD, 2), n = EVENT_HEAD + 2 + size;
+                const size_t size = be16(at + EVENT_HEAD), n = EVENT_HEAD + 2 + size;
                 const uint8_t *name = at + EVENT_HEAD + 2 + 9;
                 return size > 9 && n <= left && at[EVENT_HEAD + 2] == 0 && memchr(name, 0, size - 9) == at + n - 1 ? n
                                                                                                                    : 0;
         }
         case EVENT_MESSAGE: {
-                const size_t size = (size_t)get_be(at + EVENT_HEAD, 2), n = EVENT_HEAD + 2 + size;
+                const size_t size = be16(at + EVENT_HEAD), n = EVENT_HEAD + 2 + size;
                 return n <= left && is_of_census((const char *)at + EVENT_HEAD + 2, size) ? n : 0;
         }
         default:
@@ -116,7 +116,7 @@ bool given_check(const uint8_t *events, size_t size, struct error *error)
         size_t at = 0, n;
 
         for (; (n = event_bytes(events + at, size - at)) > 0; at += n) {
-                const uint64_t type = get_be(events + at, 2);
+                const uint64_t type = be16(events + at);
                 if ((at == 0) != (type == EVENT_CENSUS))
                         break;
                 if (type == EVENT_CENSUS_END && at + n == size)
@@ -134,16 +134,16 @@ static void stamp_chunk(struct chunk *c, uint64_t at_ns)
         uint8_t *events = c->bytes + BLOCK_MARKER_BYTES;
         const size_t size = c->size - BLOCK_MARKER_BYTES;
         /* it says that it was read from outside: as it was given, or that of a whole census */
-        uint64_t number = get_be(events + EVENT_HEAD, 8);
+        uint64_t number = be64(events + EVENT_HEAD);
         double unused;
 
         if (!outside_census_spread(number, &unused))
                 number = OUTSIDE_CENSUS;
 
-        put_block_marker(c->bytes, MESSAGES_OF, size, at_ns, at_ns);
+        block_marker_write(c->bytes, at_ns, at_ns, c->size, MESSAGES_OF);
         for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
                 put_be(events + at + 2, at_ns, 8);
-                const uint64_t type = get_be(events + at, 2);
+                const uint64_t type = be16(events + at);
                 if (type == EVENT_CENSUS || type == EVENT_CENSUS_END)
                         put_be(events + at + EVENT_HEAD, number, 8);
         }

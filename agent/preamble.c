@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/base/array.h"
 
 #define VARIABLE  0xffff
@@ -61,13 +61,13 @@ static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
         size_t at = 8;
 
         while (size - at >= 12 && !memcmp(bytes + at, "etb", 4)) {
-                uint64_t type = get_be(bytes + at + 4, 2), fixed = get_be(bytes + at + 6, 2);
-                uint64_t text = get_be(bytes + at + 8, 4), extra;
+                uint64_t type = be16(bytes + at + 4), fixed = be16(bytes + at + 6);
+                uint64_t text = be32(bytes + at + 8), extra;
                 at += 12;
                 if (size - at < 4 || text > size - at - 4)
                         return false;
                 at += text;
-                extra = get_be(bytes + at, 4);
+                extra = be32(bytes + at);
                 at += 4;
                 if (size - at < 4 || extra > size - at - 4 || type >= AGENT_EVENT_TYPES)
                         return false;
@@ -127,7 +127,7 @@ static void forget_labels(struct preamble *p, struct definitions *d)
         size_t at = 0;
 
         while (at < d->size / 2)
-                at += 12 + get_be(d->bytes + at + 10, 2);
+                at += 12 + be16(d->bytes + at + 10);
         memmove(d->bytes, d->bytes + at, d->size - at);
         d->size -= at;
         p->bytes -= at;
@@ -180,13 +180,13 @@ static size_t event_bytes(const struct preamble *p, const uint8_t *event, size_t
         else if (left < 12)
                 return 0;
         else
-                n = type == EVENT_INFO_TABLE ? info_table_size(event, left) : 12 + (size_t)get_be(event + 10, 2);
+                n = type == EVENT_INFO_TABLE ? info_table_size(event, left) : 12 + (size_t)be16(event + 10);
         return n <= left ? n : 0;
 }
 
 static void add_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
 {
-        uint64_t at_ns = get_be(event + 2, 8);
+        uint64_t at_ns = be64(event + 2);
 
         if (at_ns > p->now_ns)
                 p->now_ns = at_ns;
@@ -204,9 +204,9 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
         } else if (type == EVENT_BAND && size > 21)
                 table_names_see(&p->tables, (const char *)event + 21, size - 21);
         else if (type == EVENT_GC_STATS && size >= 24)
-                meter_copied(&p->meter, (unsigned)get_be(event + 14, 2), get_be(event + 16, 8));
+                meter_copied(&p->meter, be16(event + 14), be64(event + 16));
         else if (type == EVENT_HEAP_LIVE && size >= 22)
-                meter_live(&p->meter, get_be(event + 14, 8));
+                meter_live(&p->meter, be64(event + 14));
         else if (is_definition(type))
                 store_event(p, type, capability, at_ns, event, size);
 }
@@ -220,7 +220,7 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
                 return;
         }
         for (size_t at = 0; p->header && size - at >= 2;) {
-                unsigned type = (unsigned)get_be(bytes + at, 2);
+                unsigned type = be16(bytes + at);
                 if (type == EVENT_END) {
                         p->ended = true;
                         at += 2;
@@ -232,8 +232,8 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
                         return;
                 }
                 if (type == BLOCK_MARKER) {
-                        const uint64_t end_ns = get_be(bytes + at + 14, 8);
-                        capability = (uint16_t)get_be(bytes + at + 22, 2);
+                        const uint64_t end_ns = be64(bytes + at + 14);
+                        capability = be16(bytes + at + 22);
                         if (capability == MESSAGES_OF && end_ns > p->message_ns)
                                 p->message_ns = end_ns;
                 } else {
@@ -256,12 +256,12 @@ static void skip_described(struct preamble *p, const struct definitions *d)
         size_t n;
 
         for (size_t at = 0; d->size - at >= 20; at += n) {
-                unsigned type = (unsigned)get_be(d->bytes + at, 2);
+                unsigned type = be16(d->bytes + at);
                 n = event_bytes(p, d->bytes + at, d->size - at, type);
                 if (n == 0)
                         return;
                 if (type == EVENT_INFO_TABLE)
-                        table_names_known(&p->tables, get_be(d->bytes + at + 12, 8));
+                        table_names_known(&p->tables, be64(d->bytes + at + 12));
         }
 }
 
@@ -291,8 +291,8 @@ struct chunk *preamble_chunk(const struct preamble *p)
         at += p->header_size;
         for (unsigned i = 0; i < p->count; i++) {
                 const struct definitions *d = &p->lists[i];
-                put_block_marker(at, d->capability == LABELS_OF ? NO_CAPABILITY : d->capability, d->size, d->first_ns,
-                                 d->last_ns);
+                block_marker_write(at, d->first_ns, d->last_ns, BLOCK_MARKER_BYTES + d->size,
+                                   d->capability == LABELS_OF ? NO_CAPABILITY : d->capability);
                 at += BLOCK_MARKER_BYTES;
                 if (d->size > 0)
                         memcpy(at, d->bytes, d->size);
@@ -303,7 +303,7 @@ struct chunk *preamble_chunk(const struct preamble *p)
 
 static void put_message(uint8_t *at, uint64_t begin_ns, uint64_t end_ns, const char *text, size_t size)
 {
-        put_block_marker(at, MESSAGES_OF, 12 + size, begin_ns, end_ns);
+        block_marker_write(at, begin_ns, end_ns, BLOCK_MARKER_BYTES + 12 + size, MESSAGES_OF);
         at += BLOCK_MARKER_BYTES;
         put_be(at, EVENT_MESSAGE, 2);
         put_be(at + 2, begin_ns, 8);

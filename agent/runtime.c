@@ -28,15 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
 #include "agent/writer.h"
 #include "proto/base/agent_socket.h"
 
 struct runtime_kind runtime_kind;
 
-#define BLOCK_MARKER 18
-#define SYNC_OTHER   0
+#define SYNC_OTHER 0
 
 #define PROFILE_BY_CLOSURE_TYPE 8u
 #define PROFILE_BY_INFO_TABLE   9u
@@ -224,18 +223,12 @@ static void write_out(struct event_buffer *b)
 
         if (!b->begin || b->position == b->begin)
                 return;
-        if (b->marker) {
-                put_be(b->marker + 10, (uint64_t)(b->position - b->marker), 4);
-                put_be(b->marker + 14, now, 8);
-        }
+        if (b->marker)
+                block_marker_close(b->marker, (size_t)(b->position - b->marker), now);
         (void)writer.write(b->begin, (size_t)(b->position - b->begin));
         b->marker = b->position = b->begin;
-        put_be(b->position, BLOCK_MARKER, 2);
-        put_be(b->position + 2, now, 8);
-        put_be(b->position + 10, 0, 4);
-        put_be(b->position + 14, 0, 8);
-        put_be(b->position + 22, b->capability, 2);
-        b->position += 24;
+        block_marker_write(b->position, now, 0, 0, b->capability);
+        b->position += BLOCK_MARKER_BYTES;
 }
 
 static void flush_by_hand(void)

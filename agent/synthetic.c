@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
 #include "agent/layout.h"
 #include "agent/limits.h"
@@ -90,11 +90,11 @@ static void send_block(void)
 
         if (y.size == 0)
                 return;
-        put_block_marker(y.block, 0, y.size, y.first_ns, end_ns);
+        block_marker_write(y.block, y.first_ns, end_ns, BLOCK_MARKER_BYTES + y.size, 0);
         (void)writer_write(y.block, y.size + BLOCK_MARKER_BYTES);
         y.size = 0;
         for (uint32_t i = 1; i < y.capabilities; i++) {
-                put_block_marker(empty, (uint16_t)i, 0, end_ns, end_ns);
+                block_marker_write(empty, end_ns, end_ns, BLOCK_MARKER_BYTES, (uint16_t)i);
                 (void)writer_write(empty, sizeof(empty));
         }
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
 #include "proto/base/haskell_symbol.h"
 #include "agent/limits.h"
@@ -260,7 +260,7 @@ static void send_block(size_t size, uint64_t at_ns, void (*send)(struct chunk *c
 {
         struct chunk *c;
 
-        put_block_marker(buffer.block, MESSAGES_OF, size - BLOCK_MARKER_BYTES, at_ns, at_ns);
+        block_marker_write(buffer.block, at_ns, at_ns, size, MESSAGES_OF);
         if (size > BLOCK_MARKER_BYTES && (c = chunk_new(CHUNK_LOG, buffer.block, size)))
                 send(c);
 }

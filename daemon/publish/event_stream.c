@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/bytes.h"
 #include "proto/base/arena.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/encode.h"
@@ -241,11 +242,8 @@ static bool add_field(struct event_stream *s, const struct hw_field_value *value
                 return add_texts(s, value->bytes, value->size);
         case HW__EVENT_FIELD__FORM__FORM_NUMBERS:
                 s->numbers[s->n_numbers++] = value->number;
-                for (size_t i = 0; i < value->number; i++) {
-                        const uint8_t *p = value->bytes + 4 * i;
-                        s->numbers[s->n_numbers++] =
-                                (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
-                }
+                for (size_t i = 0; i < value->number; i++)
+                        s->numbers[s->n_numbers++] = be32(value->bytes + 4 * i);
                 return true;
         default:
                 return add_text(s, value->bytes, value->size);

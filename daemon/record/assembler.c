@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "proto/base/rts_options.h"
-#include "proto/eventlog/bytes.h"
 #include "proto/eventlog/stack_message.h"
 #include "proto/eventlog/writer.h"
 
@@ -103,7 +102,7 @@ static bool need_block(struct assembler *a, uint64_t time_ns)
         if (a->stream.open != BLOCKS_CLOSED)
                 return true;
         if (!a->resume) { /* events outside of blocks: of old runtime systems, after damage or after a gap */
-                block_marker_make(a->marker, time_ns, time_ns, a->cap);
+                block_marker_write(a->marker, time_ns, time_ns, BLOCK_MARKER_BYTES, a->cap);
                 a->has_marker = false;
                 a->marker_end = UINT64_MAX;
                 a->oldest_ns = a->newest_ns = time_ns;
@@ -147,7 +146,7 @@ static void define_event(struct assembler *a, struct whole_blocks *b, const stru
         uint8_t marker[BLOCK_MARKER_BYTES];
 
         if (b->open == BLOCKS_CLOSED) {
-                block_marker_make(marker, e->time_ns, e->time_ns, HW_CAP_NONE);
+                block_marker_write(marker, e->time_ns, e->time_ns, BLOCK_MARKER_BYTES, HW_CAP_NONE);
                 if (!open_block(a, b, marker, e->time_ns)) {
                         a->lost_bytes += head + e->size;
                         return;

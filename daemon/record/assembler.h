@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "heapwatch/eventlog.h"
+#include "proto/base/bytes.h"
 
 /*
  * Whole blocks of an eventlog in memory, one behind the other: each
@@ -30,8 +31,6 @@
  * interrupts the thread that reads, because its processor must forget the
  * addresses.
  */
-
-#define BLOCK_MARKER_BYTES 24u
 
 struct whole_blocks {
         uint8_t *bytes; /* from malloc; NULL: none */
@@ -68,10 +67,6 @@ void blocks_close(struct whole_blocks *b, uint64_t end_ns);
 /* Frees them, or keeps their memory as the spare one. */
 void blocks_free(struct whole_blocks *b, struct blocks_spare *spare);
 void blocks_spare_done(struct blocks_spare *spare);
-
-void block_marker_make(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, uint64_t end_ns, uint16_t cap);
-uint64_t block_marker_begin_ns(const uint8_t marker[BLOCK_MARKER_BYTES]);
-uint64_t block_marker_end_ns(const uint8_t marker[BLOCK_MARKER_BYTES]);
 
 struct assembler {
         uint16_t *sizes; /* of payloads, by id; HW_EVENT_VARIABLE: such an event has its own */

@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/eventlog.h"
-#include "proto/eventlog/bytes.h"
-
-/* In a block marker. */
-#define BEGIN_AT 2u
-#define SIZE_AT  10u
-#define END_AT   14u
-#define CAP_AT   22u
-
 #define FIRST_BYTES 4096u
 
 static void set_capacity(struct whole_blocks *b, struct blocks_spare *spare, size_t least)
@@ -67,15 +58,14 @@ bool blocks_open(struct whole_blocks *b, struct blocks_spare *spare, const uint8
 
 void blocks_set_begin(struct whole_blocks *b, uint64_t begin_ns)
 {
-        put_be(b->bytes + b->open + BEGIN_AT, begin_ns, 8);
+        block_marker_set_begin(b->bytes + b->open, begin_ns);
 }
 
 void blocks_close(struct whole_blocks *b, uint64_t end_ns)
 {
         if (b->open == BLOCKS_CLOSED)
                 return;
-        put_be(b->bytes + b->open + SIZE_AT, b->n - b->open, 4);
-        put_be(b->bytes + b->open + END_AT, end_ns, 8);
+        block_marker_close(b->bytes + b->open, b->n - b->open, end_ns);
         if (end_ns > b->end_ns)
                 b->end_ns = end_ns;
         b->open = BLOCKS_CLOSED;
@@ -96,23 +86,4 @@ void blocks_spare_done(struct blocks_spare *spare)
 {
         free(spare->bytes);
         *spare = (struct blocks_spare){ 0 };
-}
-
-void block_marker_make(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, uint64_t end_ns, uint16_t cap)
-{
-        put_be(marker, HW_BLOCK_MARKER, 2);
-        put_be(marker + BEGIN_AT, begin_ns, 8);
-        put_be(marker + SIZE_AT, BLOCK_MARKER_BYTES, 4);
-        put_be(marker + END_AT, end_ns, 8);
-        put_be(marker + CAP_AT, cap, 2);
-}
-
-uint64_t block_marker_begin_ns(const uint8_t marker[BLOCK_MARKER_BYTES])
-{
-        return be64(marker + BEGIN_AT);
-}
-
-uint64_t block_marker_end_ns(const uint8_t marker[BLOCK_MARKER_BYTES])
-{
-        return be64(marker + END_AT);
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "proto/eventlog/archive/log_file.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 
 #define END_ID      0xffffu
 #define HEADER_MOST 131072u /* bytes searched for a header's end */

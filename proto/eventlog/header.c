@@ -13,7 +13,7 @@
 
 #include "proto/base/array.h"
 #include "proto/eventlog/limits.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/eventlog/internal.h"
 
 #define SNIFF_BYTES      16u

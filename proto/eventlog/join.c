@@ -26,7 +26,7 @@
  */
 #include "proto/eventlog/internal.h"
 
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/eventlog/limits.h"
 
 #define JOIN_BLOCKS     3u

@@ -32,7 +32,7 @@
 
 #include <string.h>
 
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 
 #define NEAR_NS UINT64_C(30000000000)
 

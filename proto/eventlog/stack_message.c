@@ -2,7 +2,7 @@
 #include "proto/eventlog/stack_message.h"
 
 #include "proto/base/utf8.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 
 #define TAG_BYTES   2u
 #define TAG_VERSION 0xffc0u

@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #include "proto/wire/limits.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 #include "daemon/watch/targets/pipeline.h"

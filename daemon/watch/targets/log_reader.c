@@ -20,6 +20,7 @@
 #include "daemon/source/log_length.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "daemon/judge/trend/tracker.h"
+#include "proto/base/bytes.h"
 #include "proto/eventlog/archive/log_file.h"
 #include "proto/eventlog/recording/stretch.h"
 
@@ -347,15 +348,16 @@ static int read_piece(struct log_reader *r)
 /* A block that begins with its first event and ends with its last one. */
 static int pass_block(struct log_reader *r, const struct hw_event *events, size_t n)
 {
-        struct hw_event marker = { .time_ns = events[0].time_ns, .offset = events[0].offset, .id = HW_BLOCK_MARKER };
-        uint8_t payload[14] = { 0 }; /* its size as offsets count it, its end, its capability */
+        uint8_t bytes[BLOCK_MARKER_BYTES];
+        const struct hw_event marker = {
+                .time_ns = events[0].time_ns,
+                .offset = events[0].offset,
+                .id = HW_BLOCK_MARKER,
+                .payload = bytes + 10,
+                .size = sizeof(bytes) - 10,
+        };
 
-        for (int i = 0; i < 4; i++)
-                payload[i] = (uint8_t)(n >> (24 - 8 * i));
-        for (int i = 0; i < 8; i++)
-                payload[4 + i] = (uint8_t)(events[n - 1].time_ns >> (56 - 8 * i));
-        marker.payload = payload;
-        marker.size = sizeof(payload);
+        block_marker_write(bytes, events[0].time_ns, events[n - 1].time_ns, n, 0); /* n: as offsets count it */
         const int status = pipeline_events(r->pipeline, HW_EVENTLOG_OK, &marker, 1);
         return status < 0 ? status : pipeline_events(r->pipeline, HW_EVENTLOG_OK, events, n);
 }

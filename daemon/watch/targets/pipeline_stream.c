@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "daemon/model/image/containers.h"
+#include "proto/base/bytes.h"
 #include "proto/base/ckd.h"
 #include "daemon/log.h"
 #include "proto/base/probes.h"
@@ -231,8 +232,7 @@ static void subtract_origin(const struct pipeline *p, struct hw_event *events, s
                         continue;
                 const uint64_t end_ns = sub_sat(hw_event_u64(&events[i], 4), p->origin_ns);
                 memcpy(blocks[i].bytes, events[i].payload, sizeof(blocks[i].bytes));
-                for (unsigned k = 0; k < 8; k++)
-                        blocks[i].bytes[4 + k] = (uint8_t)(end_ns >> (56 - 8 * k));
+                put_be(blocks[i].bytes + 4, end_ns, 8);
                 events[i].payload = blocks[i].bytes;
         }
 }

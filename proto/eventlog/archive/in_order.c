@@ -17,7 +17,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/eventlog/internal.h"
 
 #define HEADER_MOST  131072u /* bytes of a header that is looked for */
@@ -312,7 +312,7 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
         const struct block_marker piece = cut_piece(o, b, others_ns, size - BLOCK_MARKER_BYTES);
         o->markers += made;
         b->fresh = false;
-        block_marker_write(buffer, &piece);
+        block_marker_write(buffer, piece.begin_ns, piece.end_ns, piece.size, piece.cap);
         if (from >= b->window_at && b->at <= b->window_at + b->window_n && piece.size <= size) {
                 n = (ssize_t)(b->at - from);
                 memcpy(buffer + BLOCK_MARKER_BYTES, b->window + (from - b->window_at), (size_t)n);

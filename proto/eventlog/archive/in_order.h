@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 
 struct in_order;
 

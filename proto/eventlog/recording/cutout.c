@@ -10,6 +10,7 @@
  */
 #include "proto/eventlog/recording/stretch.h"
 #include "proto/base/array.h"
+#include "proto/base/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +23,7 @@
 
 static const uint8_t end_marker[2] = { 0xff, 0xff };
 
-#define LOG_MESSAGE     16u
-#define BLOCK           18u
-#define BLOCK_BYTES     24u /* of its marker, as an event */
-#define VARIABLE        0xffffu
-#define END_BLOCK_BYTES (BLOCK_BYTES + 12u + RUN_END_TEXT_BYTES)
+#define MESSAGE_HEAD 12u /* of the event: id, time, length */
 
 enum stage { STAGE_SEGMENTS, STAGE_END, STAGE_OVER };
 
@@ -46,8 +43,8 @@ struct cutout {
         enum stage stage;
         bool gap;        /* something is missing before the piece */
         uint8_t *header; /* with the log message declared; NULL: it is as recorded */
-        uint8_t end_block[END_BLOCK_BYTES];
-        size_t end_size; /* of the block that is to come; 0: it is out, or there is none */
+        uint8_t end_block[BLOCK_MARKER_BYTES + MESSAGE_HEAD + RUN_END_TEXT_BYTES];
+        size_t end_size; /* of the text in it, which is to come; 0: it is out, or there is none */
         const uint8_t *piece;
         size_t left;
 };
@@ -106,23 +103,6 @@ static bool start_header(struct cutout *c)
 
 /* ------------------------------------------------------------------ its end */
 
-static uint64_t get_be(const uint8_t *at, size_t n)
-{
-        uint64_t v = 0;
-
-        while (n--)
-                v = v << 8 | *at++;
-        return v;
-}
-
-static void put_be(uint8_t *at, uint64_t v, size_t n)
-{
-        while (n--) {
-                at[n] = (uint8_t)v;
-                v >>= 8;
-        }
-}
-
 /* The size that the header declares for an event; -1: none. *ret_end: where its list ends; 0: the list is not whole. */
 static int declared_size(const uint8_t *header, size_t n, unsigned event, size_t *ret_end)
 {
@@ -131,14 +111,14 @@ static int declared_size(const uint8_t *header, size_t n, unsigned event, size_t
 
         *ret_end = 0;
         while (n >= at + 20 && !memcmp(header + at, "etb", 4)) {
-                const uint64_t text = get_be(header + at + 8, 4);
+                const size_t text = be32(header + at + 8);
                 if (text > n - at - 20)
                         return -1;
-                const uint64_t more = get_be(header + at + 12 + text, 4);
+                const size_t more = be32(header + at + 12 + text);
                 if (more > n - at - 20 - text)
                         return -1;
-                if (get_be(header + at + 4, 2) == event)
-                        size = (int)get_be(header + at + 6, 2);
+                if (be16(header + at + 4) == event)
+                        size = be16(header + at + 6);
                 at += 20 + text + more;
         }
         *ret_end = n >= at + 4 && !memcmp(header + at, "hete", 4) ? at : 0;
@@ -150,10 +130,10 @@ static bool declare_message(struct cutout *c)
 {
         static const uint8_t declaration[20] = "etb\0\0\x10\xff\xff\0\0\0\0\0\0\0\0ete";
         size_t end;
-        const bool blocks = declared_size(c->piece, c->left, BLOCK, &end) == (int)BLOCK_BYTES - 10;
-        const int size = declared_size(c->piece, c->left, LOG_MESSAGE, &end);
+        const bool blocks = declared_size(c->piece, c->left, HW_BLOCK_MARKER, &end) == (int)BLOCK_MARKER_BYTES - 10;
+        const int size = declared_size(c->piece, c->left, HW_LOG_MSG, &end);
 
-        if (!blocks || end == 0 || (size >= 0 && size != (int)VARIABLE))
+        if (!blocks || end == 0 || (size >= 0 && size != HW_EVENT_VARIABLE))
                 return false;
         if (size >= 0)
                 return true;
@@ -187,23 +167,31 @@ static const struct run_end *untold_end(const struct cutout *c, const struct rec
         return end->state == RUN_END_UNKNOWN || told ? NULL : end;
 }
 
-/* Makes the block that tells how the run ended, but for its times; the header is the current piece. */
+/* Makes the text that tells how the run ended; the header is the current piece. */
 static void make_end(struct cutout *c, const struct recorded_run *run)
 {
         const struct run_end *end = untold_end(c, run);
-        uint8_t *event = c->end_block + BLOCK_BYTES;
-        char text[RUN_END_TEXT_BYTES];
 
-        if (!end || !declare_message(c))
-                return;
-        const size_t n = run_end_print(end, text);
-        put_be(event, LOG_MESSAGE, 2);
-        put_be(event + 10, n, 2);
-        memcpy(event + 12, text, n);
-        c->end_size = BLOCK_BYTES + 12 + n;
-        put_be(c->end_block, BLOCK, 2);
-        put_be(c->end_block + 10, c->end_size, 4);
-        put_be(c->end_block + 22, HW_CAP_NONE, 2);
+        if (end && declare_message(c))
+                c->end_size = run_end_print(end, (char *)c->end_block + BLOCK_MARKER_BYTES + MESSAGE_HEAD);
+}
+
+/*
+ * The block of that text is before the first frame, and of its first moment: of no capability, since a program that is
+ * read from outside has none.
+ */
+static void send_end(struct cutout *c)
+{
+        const uint64_t time_ns = c->segment.head.begin_ns;
+        uint8_t *event = c->end_block + BLOCK_MARKER_BYTES;
+
+        c->piece = c->end_block;
+        c->left = BLOCK_MARKER_BYTES + MESSAGE_HEAD + c->end_size;
+        block_marker_write(c->end_block, time_ns, time_ns, c->left, HW_CAP_NONE);
+        put_be(event, HW_LOG_MSG, 2);
+        put_be(event + 2, time_ns, 8);
+        put_be(event + 10, c->end_size, 2);
+        c->end_size = 0;
 }
 
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
@@ -328,16 +316,7 @@ static bool more_blocks(struct cutout *c)
                 if (next_definitions(c, c->segment.head.ordinal))
                         return true;
                 if (c->end_size) {
-                        /*
-                         * Before the first frame, and of its first moment: a block of no capability, since a program
-                         * that is read from outside has none.
-                         */
-                        put_be(c->end_block + 2, c->segment.head.begin_ns, 8);
-                        put_be(c->end_block + 14, c->segment.head.begin_ns, 8);
-                        put_be(c->end_block + BLOCK_BYTES + 2, c->segment.head.begin_ns, 8);
-                        c->piece = c->end_block;
-                        c->left = c->end_size;
-                        c->end_size = 0;
+                        send_end(c);
                         return true;
                 }
                 c->wanted = false;

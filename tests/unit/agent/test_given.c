@@ -6,7 +6,7 @@
 
 #include "tests/unit/test.h"
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "agent/reader.h"
@@ -132,7 +132,7 @@ TEST(test_messages_of_a_census)
                 assert_null(given_make_block(500));
                 struct chunk *chunk = given_make_block(600);
                 const uint8_t *said = chunk->bytes + BLOCK_MARKER_BYTES + at;
-                assert_true(get_be(said, 2) == EVENT_MESSAGE && get_be(said + 2, 8) == 600);
+                assert_true(be16(said) == EVENT_MESSAGE && be64(said + 2) == 600);
                 assert_string_equal((const char *)said + 12, text);
                 chunk_release(chunk);
         }
@@ -209,12 +209,12 @@ TEST(test_it_is_written_when_the_log_has_come_further)
         struct chunk *chunk = given_make_block(600);
         assert_non_null(chunk);
         assert_int_equal(chunk->size, BLOCK_MARKER_BYTES + c.n);
-        assert_int_equal(get_be(chunk->bytes, 2), BLOCK_MARKER);
-        assert_int_equal(get_be(chunk->bytes + 2, 8), 600);
-        assert_int_equal(get_be(chunk->bytes + 10, 4), chunk->size);
+        assert_int_equal(be16(chunk->bytes), BLOCK_MARKER);
+        assert_int_equal(be64(chunk->bytes + 2), 600);
+        assert_int_equal(be32(chunk->bytes + 10), chunk->size);
         const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
-        assert_true(get_be(at + 2, 8) == 600 && get_be(at + 10, 8) == OUTSIDE_CENSUS);
-        assert_true(get_be(at + 18, 2) == EVENT_BAND && get_be(at + 20, 8) == 600 && get_be(at + 31, 8) == 1000);
+        assert_true(be64(at + 2) == 600 && be64(at + 10) == OUTSIDE_CENSUS);
+        assert_true(be16(at + 18) == EVENT_BAND && be64(at + 20) == 600 && be64(at + 31) == 1000);
         assert_string_equal((const char *)at + 39, "Main.Record");
         chunk_release(chunk);
         assert_null(given_make_block(700)); /* once */
@@ -233,7 +233,7 @@ TEST(test_its_number)
                 struct chunk *chunk = given_make_block(600);
                 const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
                 const uint64_t wanted = i == 0 ? sample : OUTSIDE_CENSUS;
-                assert_true(get_be(at + 10, 8) == wanted && get_be(at + c.n - 8, 8) == wanted);
+                assert_true(be64(at + 10) == wanted && be64(at + c.n - 8) == wanted);
                 chunk_release(chunk);
         }
 }
@@ -248,7 +248,7 @@ TEST(test_the_newest_one_waits)
         send_census(&newer);
         assert_null(given_make_block(600));
         struct chunk *chunk = given_make_block(700);
-        assert_int_equal(get_be(chunk->bytes + BLOCK_MARKER_BYTES + 31, 8), 2000);
+        assert_int_equal(be64(chunk->bytes + BLOCK_MARKER_BYTES + 31), 2000);
         chunk_release(chunk);
         assert_null(given_make_block(800));
 }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/control.h"
 #include "agent/life.c" /* it acts by being linked */
 #include "proto/base/outside_census.h"
@@ -387,9 +387,9 @@ static void check_given(const struct reading *r)
         const uint8_t *name = memmem(r->bytes, r->size, "Given.Band", 11),
                       *marker = name - 21 - 18 - BLOCK_MARKER_BYTES;
 
-        MUST(get_be(marker, 2) == BLOCK_MARKER && get_be(marker + 10, 4) == BLOCK_MARKER_BYTES + sizeof(outside));
-        MUST(get_be(marker + 2, 8) > 0 && get_be(marker + 2, 8) == get_be(marker + BLOCK_MARKER_BYTES + 2, 8));
-        MUST(get_be(marker + BLOCK_MARKER_BYTES + 10, 8) == OUTSIDE_CENSUS && get_be(name - 8, 8) == 123);
+        MUST(be16(marker) == BLOCK_MARKER && be32(marker + 10) == BLOCK_MARKER_BYTES + sizeof(outside));
+        MUST(be64(marker + 2) > 0 && be64(marker + 2) == be64(marker + BLOCK_MARKER_BYTES + 2));
+        MUST(be64(marker + BLOCK_MARKER_BYTES + 10) == OUTSIDE_CENSUS && be64(name - 8) == 123);
 }
 
 static void leave(struct reading *r)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/server.h"
@@ -121,8 +121,8 @@ TEST(test_definitions_are_kept_messages_are_not)
         assert_int_equal(c->size, sizeof(header) - 1 + 24 + 12);
         assert_memory_equal(c->bytes, header, sizeof(header) - 1);
         assert_false(holds(c->bytes, c->size, "hello"));
-        assert_int_equal(get_be(c->bytes + sizeof(header) - 1 + 22, 2), 3);       /* of the same capability */
-        assert_int_equal(get_be(c->bytes + sizeof(header) - 1 + 10, 4), 24 + 12); /* a whole block */
+        assert_int_equal(be16(c->bytes + sizeof(header) - 1 + 22), 3);       /* of the same capability */
+        assert_int_equal(be32(c->bytes + sizeof(header) - 1 + 10), 24 + 12); /* a whole block */
         chunk_release(c);
         drop(p);
 }
@@ -141,8 +141,8 @@ TEST(test_times_of_a_block_hold_its_events)
         preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_chunk(p);
         const uint8_t *first = c->bytes + sizeof(header) - 1, *second = first + 24 + 12;
-        assert_true(get_be(first + 2, 8) == 800 && get_be(first + 14, 8) == 800);
-        assert_true(get_be(second + 2, 8) == 110 && get_be(second + 14, 8) == 110);
+        assert_true(be64(first + 2) == 800 && be64(first + 14) == 800);
+        assert_true(be64(second + 2) == 110 && be64(second + 14) == 110);
         chunk_release(c);
         drop(p);
 }
@@ -195,8 +195,8 @@ TEST(test_a_message_is_of_a_buffer_that_goes_on)
 
         preamble_add(p, b->bytes, b->size);
         struct chunk *c = preamble_message(p, "ours", 4);
-        assert_int_equal(get_be(c->bytes + 22, 2), 0);
-        assert_true(get_be(c->bytes + 14, 8) == get_be(b->bytes + 14, 8) && get_be(b->bytes + 14, 8) > 0);
+        assert_int_equal(be16(c->bytes + 22), 0);
+        assert_true(be64(c->bytes + 14) == be64(b->bytes + 14) && be64(b->bytes + 14) > 0);
         chunk_release(c);
         drop(p);
 }
@@ -218,7 +218,7 @@ TEST(test_labels_do_not_grow_for_ever)
         assert_true(p->bytes <= AGENT_LABELS_BYTES && p->bytes > AGENT_LABELS_BYTES / 3);
         assert_true(p->left_out > 0);
         struct chunk *c = preamble_chunk(p);
-        assert_int_equal(get_be(c->bytes + c->size - sizeof(label), 4), 999); /* the newest is there */
+        assert_int_equal(be32(c->bytes + c->size - sizeof(label)), 999); /* the newest is there */
         chunk_release(c);
         drop(p);
 }
@@ -419,8 +419,8 @@ static void slow(const char *path)
         /* All of it is whole blocks. */
         size_t at = sizeof(header) - 1;
         while (at + 24 <= t.size) {
-                MUST(get_be(t.bytes + at, 2) == 18);
-                at += get_be(t.bytes + at + 10, 4);
+                MUST(be16(t.bytes + at) == 18);
+                at += be32(t.bytes + at + 10);
         }
         (void)close(fd);
         end_log();

@@ -6,7 +6,7 @@
 
 #include "tests/unit/test.h"
 
-#include "agent/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/base/haskell_symbol.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
@@ -165,8 +165,8 @@ static void finds_and_describes(bool profiled)
         assert_true(was_sent((uintptr_t)stg_THUNK_TEST_info - table, thunk, sizeof(thunk)));
         assert_int_equal(sent.chunks, 1);
         assert_int_equal(sent.size, 24 + 2 * (12 + 8) + sizeof(thing) + sizeof(thunk));
-        assert_int_equal(get_be(sent.bytes + 10, 4), sent.size);
-        assert_int_equal(get_be(sent.bytes + 2, 8), 77);
+        assert_int_equal(be32(sent.bytes + 10), sent.size);
+        assert_int_equal(be64(sent.bytes + 2), 77);
         see(&t, stg_THUNK_TEST_info, table);
         assert_int_equal(t.n_pending, 0); /* only once */
         table_names_reset(&t);

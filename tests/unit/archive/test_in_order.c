@@ -13,7 +13,7 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/eventlog/archive/in_order.h"
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "tests/unit/test.h"
 
 #define LOGS      "tests/data/logs/"

@@ -5,7 +5,7 @@
 
 #include "tests/unit/test.h"
 
-#include "proto/eventlog/bytes.h"
+#include "proto/base/bytes.h"
 #include "proto/eventlog/stack_message.h"
 
 static uint8_t bytes[70000];
