@@ -10,23 +10,25 @@
 void feed_close(struct feed **feed)
 {
         if (*feed)
-                (*feed)->ops->close(*feed);
+                (*feed)->close(*feed);
         *feed = NULL;
 }
 
 enum feed_event feed_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
 {
-        return feed->ops->next(feed, timeout_ms, ret_update);
+        return feed->next(feed, timeout_ms, ret_update);
 }
 
 size_t feed_daemon(const struct feed *feed)
 {
-        return feed->ops->daemon(feed);
+        return feed->subscriber ? hw_subscriber_daemon(feed->subscriber) : 0;
 }
 
 const char *feed_endpoint(const struct feed *feed, size_t daemon)
 {
-        return feed->ops->endpoint(feed, daemon);
+        if (!feed_is_live(feed))
+                return "files";
+        return daemon < feed->n_endpoints ? feed->endpoints[daemon] : "?";
 }
 
 const char *feed_endpoint_of(const void *feed, size_t daemon)
@@ -34,14 +36,9 @@ const char *feed_endpoint_of(const void *feed, size_t daemon)
         return feed_endpoint(feed, daemon);
 }
 
-bool feed_complete(const struct feed *feed)
-{
-        return feed->ops->complete && feed->ops->complete(feed);
-}
-
 int feed_fd(const struct feed *feed)
 {
-        return feed->ops->fd(feed);
+        return feed->fd;
 }
 
 const char *feed_error(const struct feed *feed)
@@ -51,18 +48,18 @@ const char *feed_error(const struct feed *feed)
 
 bool feed_is_live(const struct feed *feed)
 {
-        return feed->ops->live;
+        return feed->subscriber != NULL;
 }
 
 size_t feed_daemons(const struct feed *feed)
 {
-        return feed->ops->live ? feed->ops->daemons(feed) : 0;
+        return feed->n_endpoints;
 }
 
 struct hw_requester *feed_requester(const struct feed *feed)
 {
-        if (feed->ops->live)
-                return feed->ops->requester(feed);
+        if (feed_is_live(feed))
+                return hw_requester_new((const char *const *)feed->endpoints, feed->n_endpoints);
         errno = EINVAL;
         return NULL;
 }

@@ -46,7 +46,6 @@ struct feed_files {
         uint32_t kinds;     /* that are wanted, a bit each; 0: all */
         Hw__Update *update; /* lent out */
         bool over;          /* nothing more is read */
-        int wait_fd;        /* epoll: of ready_fd and of a pipe that is read */
         int ready_fd;       /* eventfd: readable while `ready` */
         bool ready;         /* the next step has to wait for nothing */
 };
@@ -100,7 +99,7 @@ static void set_ready(struct feed_files *f, bool ready)
         eventfd_t count;
 
         if (!ready) /* it is in there already, or a new one of that number: the end of the last one removed it */
-                (void)epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, log_reader_fd(f->reader), &readable);
+                (void)epoll_ctl(f->feed.fd, EPOLL_CTL_ADD, log_reader_fd(f->reader), &readable);
         if (ready == f->ready)
                 return;
         f->ready = ready;
@@ -159,7 +158,7 @@ static void files_close(struct feed *feed)
 
         drop_update(f);
         log_reader_destroy(&f->reader);
-        close_fd(&f->wait_fd);
+        close_fd(&f->feed.fd);
         close_fd(&f->ready_fd);
         for (size_t i = 0; i < f->n; i++)
                 free(f->paths[i]);
@@ -169,33 +168,6 @@ static void files_close(struct feed *feed)
         free(f->waiting.items);
         free(f);
 }
-
-static size_t files_daemon(const struct feed *feed)
-{
-        (void)feed;
-        return 0;
-}
-
-static const char *files_endpoint(const struct feed *feed, size_t daemon)
-{
-        (void)feed;
-        (void)daemon;
-        return "files";
-}
-
-static int files_fd(const struct feed *feed)
-{
-        return files_of(feed)->wait_fd;
-}
-
-static const struct feed_ops files_ops = {
-        .next = files_next,
-        .close = files_close,
-        .daemon = files_daemon,
-        .endpoint = files_endpoint,
-        .fd = files_fd,
-        .live = false,
-};
 
 /* Whether any file can be read, or why the first cannot. One that is missing among others is reported at the end. */
 static bool any_file(const char *const *paths, size_t n, struct error *error)
@@ -227,12 +199,13 @@ static struct feed *open_files(const char *const *paths, size_t n, struct log_re
         f = calloc(1, sizeof(*f));
         if (!f)
                 return NULL;
-        f->feed.ops = &files_ops;
+        f->feed.next = files_next;
+        f->feed.close = files_close;
         f->ready = true;
         f->ready_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-        f->wait_fd = epoll_create1(EPOLL_CLOEXEC);
-        good = (f->ready_fd >= 0 && f->wait_fd >= 0 &&
-                epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->ready_fd, &readable) == 0) ||
+        f->feed.fd = epoll_create1(EPOLL_CLOEXEC);
+        good = (f->ready_fd >= 0 && f->feed.fd >= 0 &&
+                epoll_ctl(f->feed.fd, EPOLL_CTL_ADD, f->ready_fd, &readable) == 0) ||
                error_set(error, "no descriptor to wait for: %s", strerror(errno));
         if (good && paths)
                 good = (f->paths = calloc(n, sizeof(*f->paths))) != NULL;
@@ -313,6 +286,6 @@ struct feed *feed_events(const char *path, enum feed_events_wish wish, const boo
 
 void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted)
 {
-        if (feed->ops == &files_ops)
+        if (!feed_is_live(feed))
                 log_reader_want_band(files_of(feed)->reader, run, band, wanted);
 }

@@ -14,10 +14,7 @@
 
 struct feed_live {
         struct feed feed;
-        struct hw_subscriber *subscriber;
-        char **endpoints;
         bool *answered; /* by endpoint: its snapshot is complete, or it is silent */
-        size_t n_endpoints;
         bool some;      /* at least one has delivered */
         unsigned taken; /* updates since freed memory was given back */
 };
@@ -38,24 +35,24 @@ static void trim_freed_memory(struct feed_live *f)
 
 static void mark_answered(struct feed_live *f, bool delivered)
 {
-        f->answered[hw_subscriber_daemon(f->subscriber)] = true;
+        f->answered[hw_subscriber_daemon(f->feed.subscriber)] = true;
         f->some = f->some || delivered;
 }
 
-static bool live_complete(const struct feed *feed)
+bool feed_complete(const struct feed *feed)
 {
         const struct feed_live *f = live_of(feed);
 
-        for (size_t i = 0; i < f->n_endpoints; i++) {
+        for (size_t i = 0; i < feed->n_endpoints; i++) {
                 if (!f->answered[i])
                         return false;
         }
-        return f->some;
+        return feed_is_live(feed) && f->some;
 }
 
 static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
 {
-        int r = hw_subscriber_next(live_of(feed)->subscriber, timeout_ms, ret_update);
+        int r = hw_subscriber_next(feed->subscriber, timeout_ms, ret_update);
 
         switch (r) {
         case HW_SUBSCRIBER_NOTHING:
@@ -83,50 +80,13 @@ static void live_close(struct feed *feed)
 {
         struct feed_live *f = live_of(feed);
 
-        hw_subscriber_destroy(&f->subscriber);
-        for (size_t i = 0; i < f->n_endpoints; i++)
-                free(f->endpoints[i]);
-        free(f->endpoints);
+        hw_subscriber_destroy(&feed->subscriber);
+        for (size_t i = 0; i < feed->n_endpoints; i++)
+                free(feed->endpoints[i]);
+        free(feed->endpoints);
         free(f->answered);
         free(f);
 }
-
-static size_t live_daemon(const struct feed *feed)
-{
-        return hw_subscriber_daemon(live_of(feed)->subscriber);
-}
-
-static const char *live_endpoint(const struct feed *feed, size_t daemon)
-{
-        return daemon < live_of(feed)->n_endpoints ? live_of(feed)->endpoints[daemon] : "?";
-}
-
-static int live_fd(const struct feed *feed)
-{
-        return hw_subscriber_fd(live_of(feed)->subscriber);
-}
-
-static size_t live_daemons(const struct feed *feed)
-{
-        return live_of(feed)->n_endpoints;
-}
-
-static struct hw_requester *live_requester(const struct feed *feed)
-{
-        return hw_requester_new((const char *const *)live_of(feed)->endpoints, live_of(feed)->n_endpoints);
-}
-
-static const struct feed_ops live_ops = {
-        .next = live_next,
-        .close = live_close,
-        .daemon = live_daemon,
-        .endpoint = live_endpoint,
-        .fd = live_fd,
-        .complete = live_complete,
-        .live = true,
-        .requester = live_requester,
-        .daemons = live_daemons,
-};
 
 /* Copies the endpoints for feed_endpoint; the default one when none is given. */
 static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_options *o)
@@ -134,6 +94,7 @@ static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_optio
         char publish[256], request[256];
         const char *only = publish;
         const char *const *from = o->endpoints;
+        struct feed *feed = &f->feed;
         size_t n = o->n_endpoints;
 
         if (!from || !n) {
@@ -142,20 +103,16 @@ static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_optio
                 from = &only;
                 n = 1;
         }
-        f->endpoints = calloc(n, sizeof(*f->endpoints));
+        feed->endpoints = calloc(n, sizeof(*feed->endpoints));
         f->answered = calloc(n, sizeof(*f->answered));
-        if (!f->endpoints || !f->answered)
-                return false;
-        for (f->n_endpoints = 0; f->n_endpoints < n; f->n_endpoints++) {
-                f->endpoints[f->n_endpoints] = strdup(from[f->n_endpoints]);
-                if (!f->endpoints[f->n_endpoints])
-                        return false;
-        }
-        return true;
+        bool good = feed->endpoints && f->answered;
+        for (; good && feed->n_endpoints < n; feed->n_endpoints += good)
+                good = (feed->endpoints[feed->n_endpoints] = strdup(from[feed->n_endpoints])) != NULL;
+        return good;
 }
 
 /* What the subscriber would refuse, by name. */
-static bool well_formed(const struct feed_live *f, const struct hw_subscriber_options *o, struct error *error)
+static bool well_formed(const struct feed *feed, const struct hw_subscriber_options *o, struct error *error)
 {
         char request[ENDPOINT_MAX];
 
@@ -165,14 +122,14 @@ static bool well_formed(const struct feed_live *f, const struct hw_subscriber_op
                                          "'%s' cannot be a target: names are 1 to 64 letters, digits and . _ ~ -",
                                          o->targets[i]);
         }
-        for (size_t i = 0; i < f->n_endpoints; i++) {
-                if (absent_for_good(f->endpoints[i], error))
+        for (size_t i = 0; i < feed->n_endpoints; i++) {
+                if (absent_for_good(feed->endpoints[i], error))
                         return false;
-                if (endpoint_request(request, sizeof(request), f->endpoints[i]) < 0)
+                if (endpoint_request(request, sizeof(request), feed->endpoints[i]) < 0)
                         return error_set(error,
                                          "%s: no daemon publishes at such an endpoint; expected "
                                          "ipc://DIRECTORY/publish or tcp://HOST:PORT",
-                                         f->endpoints[i]);
+                                         feed->endpoints[i]);
         }
         return true;
 }
@@ -180,26 +137,21 @@ static bool well_formed(const struct feed_live *f, const struct hw_subscriber_op
 struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error)
 {
         struct feed_live *f = calloc(1, sizeof(*f));
-        struct feed *feed = f ? &f->feed : NULL;
 
         if (!f) {
                 error_set(error, "out of memory");
                 return NULL;
         }
-        f->feed.ops = &live_ops;
-        if (!name_endpoints(f, options)) {
+        struct feed *feed = &f->feed;
+        feed->next = live_next;
+        feed->close = live_close;
+        if (!name_endpoints(f, options))
                 error_set(error, "the default socket's path is too long; give --connect");
-                feed_close(&feed);
-                return NULL;
-        }
-        if (!well_formed(f, options, error)) {
-                feed_close(&feed);
-                return NULL;
-        }
-        f->subscriber = hw_subscriber_new(options);
-        if (!f->subscriber) {
+        else if (well_formed(feed, options, error) && !(feed->subscriber = hw_subscriber_new(options)))
                 error_set(error, "subscribing failed: %s", strerror(errno));
+        if (feed->subscriber)
+                feed->fd = hw_subscriber_fd(feed->subscriber);
+        else
                 feed_close(&feed);
-        }
         return feed;
 }
