@@ -13,7 +13,6 @@
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"
-#include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
 #define TELLS_MORE   2         /* times as fast as the first band that is judged to grow */

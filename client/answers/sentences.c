@@ -8,7 +8,6 @@
 #include "client/answers/evidence.h"
 #include "client/world/state/band_name.h"
 #include "proto/base/ckd.h"
-#include "proto/eventlog/advice.h"
 
 /* A condition that several sentences have. */
 #define IS(name, expression)                                                                                           \

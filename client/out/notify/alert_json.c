@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"

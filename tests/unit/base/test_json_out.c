@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_json_out.c - the writer of JSON: commas, lines, numbers, escapes, and what is not valid UTF-8. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How often a bundle is made: of each target and reason apart, and of each reason a few a day. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/unit/test.h"
 

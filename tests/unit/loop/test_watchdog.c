@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Turns of the loop: which work their time is attributed to, the longest by CPU time, waits, and unattributed work. */
-#include <string.h>
 #include <time.h>
 
 #include "tests/unit/test.h"
 
 #include "daemon/source/loop/watchdog.h"
-#include "proto/base/clock.h"
 
 #define MS UINT64_C(1000000)
 

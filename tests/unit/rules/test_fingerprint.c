@@ -5,7 +5,6 @@
 #include "tests/unit/test.h"
 
 #include "daemon/judge/rules/alerts.h"
-#include "heapwatch/text.h"
 
 TEST(fingerprint_tells_alerts_apart)
 {

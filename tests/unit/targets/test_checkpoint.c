@@ -13,7 +13,6 @@
 #include "daemon/record/checkpoint/store.h"
 #include "daemon/watch/rule_file/rulebook.h"
 #include "daemon/watch/targets/pipeline_checkpoint.h"
-#include "proto/base/clock.h"
 #include "proto/base/outside_census.h"
 #include "proto/eventlog/writer.h"
 #include "tests/unit/thin.h"

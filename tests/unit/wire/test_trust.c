@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwatch/wire.h"
 #include "proto/base/error.h"
 #include "proto/wire/endpoints.h"
 #include "tests/unit/another_user.h"
