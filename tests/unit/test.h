@@ -13,6 +13,9 @@
 
 #include <cmocka.h>
 
+/* A field of a message, with what says that it is known. */
+#define SET(message, field, value) ((message).has_##field = 1, (message).field = (value))
+
 #define TEST_LINES_MAX 4000 /* of a file of tests */
 
 static struct {

@@ -30,10 +30,9 @@ static void receive(struct known *k, const char *target, Hw__Alert__State state,
         assert_non_null(list);
         hw__alerts__init(list);
         alert.rule = (char *)"failed";
-        alert.has_state = alert.has_fired_ns = alert.has_fired_wall_ns = true;
-        alert.state = state;
-        alert.fired_ns = fired_ns;
-        alert.fired_wall_ns = fired_wall_ns;
+        SET(alert, state, state);
+        SET(alert, fired_ns, fired_ns);
+        SET(alert, fired_wall_ns, fired_wall_ns);
         list->alerts = alerts;
         list->n_alerts = 1;
         update.body_case = HW__UPDATE__BODY_ALERTS;

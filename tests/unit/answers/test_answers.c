@@ -46,13 +46,11 @@ struct made {
 
 static void verdict_of(Hw__Trend *t, Hw__Verdict verdict, double slope)
 {
-        t->has_verdict = t->has_slope = t->has_slope_low = t->has_slope_high = 1;
-        t->verdict = verdict;
-        t->slope = slope;
-        t->slope_low = slope * 0.5;
-        t->slope_high = slope * 2;
-        t->has_since_ns = 1;
-        t->since_ns = 4 * MINUTE;
+        SET(*t, verdict, verdict);
+        SET(*t, slope, slope);
+        SET(*t, slope_low, slope * 0.5);
+        SET(*t, slope_high, slope * 2);
+        SET(*t, since_ns, 4 * MINUTE);
 }
 
 /* A running program, steady, with a heap profile of one band. */
@@ -87,32 +85,27 @@ static void begin(struct made *m)
         m->t.run = 1;
         m->t.event_time_ns = 10 * MINUTE;
         m->t.target = &m->state;
-        m->state.has_state = 1;
-        m->state.state = HW__TARGET__STATE__STATE_RUNNING;
+        SET(m->state, state, HW__TARGET__STATE__STATE_RUNNING);
         m->state.run_info = &m->run;
         m->run.ghc_version = (char *)"9.4.7";
-        m->run.has_breakdown = 1;
-        m->run.breakdown = HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
+        SET(m->run, breakdown, HW__BREAKDOWN__BREAKDOWN_INFO_TABLE);
         m->t.trends[HW__SERIES__SERIES_LIVE] = &m->live;
         verdict_of(&m->live, HW__VERDICT__VERDICT_STEADY, 0);
         m->t.trend_state = &m->trends;
         m->trends.growth = &m->growth;
-        m->growth.has_where = 1;
-        m->growth.where = HW__GROWTH__WHERE__WHERE_NOWHERE;
+        SET(m->growth, where, HW__GROWTH__WHERE__WHERE_NOWHERE);
         m->t.census = &m->census;
         m->band.has_id = m->growing.has_band = 1;
         m->band.id = m->growing.band = 1;
         m->band.label = m->growing.label = (char *)"Main.CartItem";
         m->world_band = (struct world_band){ .id = 1, .def = &m->band, .bytes = 40 * MIB, .census = 1 };
-        m->census.has_number = 1;
-        m->census.number = 1;
+        SET(m->census, number, 1);
         m->bands[0] = &m->world_band;
         m->t.bands = m->bands;
         m->t.n_bands = 1;
         m->t.heap = &m->heap_state;
-        m->heap_state.has_live_bytes = m->heap_state.has_heap_size_bytes = 1;
-        m->heap_state.live_bytes = 42 * MIB;
-        m->heap_state.heap_size_bytes = 90 * MIB;
+        SET(m->heap_state, live_bytes, 42 * MIB);
+        SET(m->heap_state, heap_size_bytes, 90 * MIB);
         m->t.health = &m->health;
         m->t.alerts = &m->alerts;
 }
@@ -123,10 +116,9 @@ static void rise(struct made *m)
         m->trends.early = &m->early;
         m->early.has_series = m->early.has_rising = m->early.rising = 1;
         m->early.series = HW__SERIES__SERIES_LIVE;
-        m->early.has_rate = m->early.has_onset_from_ns = m->early.has_onset_to_ns = 1;
-        m->early.rate = 10 * MIB;
-        m->early.onset_from_ns = 590 * SECOND;
-        m->early.onset_to_ns = 591 * SECOND;
+        SET(m->early, rate, 10 * MIB);
+        SET(m->early, onset_from_ns, 590 * SECOND);
+        SET(m->early, onset_to_ns, 591 * SECOND);
         m->early.sentence = (char *)"live data rises";
 }
 
@@ -136,29 +128,26 @@ static void before_verdict(struct made *m, uint64_t samples)
         begin(m);
         m->growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         m->live = (Hw__Trend)HW__TREND__INIT;
-        m->live.has_verdict = m->live.has_verdict_in_ns = 1;
-        m->live.verdict_in_ns = 18 * MINUTE;
+        m->live.has_verdict = 1;
+        SET(m->live, verdict_in_ns, 18 * MINUTE);
         m->live.windows = m->windows;
         m->live.n_windows = 1;
         m->windows[0] = &m->of_run;
-        m->of_run.has_count = 1;
-        m->of_run.count = samples;
+        SET(m->of_run, count, samples);
 }
 
 static void leak_live(struct made *m)
 {
         begin(m);
         verdict_of(&m->live, HW__VERDICT__VERDICT_LEAK, 912 * 1024.0);
-        m->live.has_onset_ns = 1;
-        m->live.onset_ns = 5 * MINUTE;
+        SET(m->live, onset_ns, 5 * MINUTE);
         m->growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
         m->growings[0] = &m->growing;
         m->growth.bands = m->growings;
         m->growth.n_bands = 1;
-        m->growing.has_verdict = m->growing.has_slope = m->growing.has_bytes = 1;
-        m->growing.verdict = HW__VERDICT__VERDICT_LEAK;
-        m->growing.slope = 880 * 1024.0;
-        m->growing.bytes = 40 * MIB;
+        SET(m->growing, verdict, HW__VERDICT__VERDICT_LEAK);
+        SET(m->growing, slope, 880 * 1024.0);
+        SET(m->growing, bytes, 40 * MIB);
 }
 
 /* Tables show the same as the picture of one target. */
@@ -224,8 +213,7 @@ TEST(a_steady_program_has_nothing_wrong)
         begin(&m);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_GOOD);
-        m.heap_state.has_live_time_ns = 1;
-        m.heap_state.live_time_ns = m.t.event_time_ns - 30 * SECOND;
+        SET(m.heap_state, live_time_ns, m.t.event_time_ns - 30 * SECOND);
         ask(&m);
         m.heap_state.live_time_ns = m.t.event_time_ns - 62 * SECOND; /* nobody takes it for that of now */
         ask(&m);
@@ -243,12 +231,10 @@ TEST(a_program_is_steady_since_its_window_began)
         struct answers a;
 
         begin(&m);
-        evidence.has_ended_ns = evidence.has_span_ns = 1;
-        evidence.ended_ns = 10 * MINUTE;
-        evidence.span_ns = 6 * MINUTE;
+        SET(evidence, ended_ns, 10 * MINUTE);
+        SET(evidence, span_ns, 6 * MINUTE);
         m.live.evidence = &evidence;
-        m.live.has_since_ns = 1;
-        m.live.since_ns = 9 * MINUTE;
+        SET(m.live, since_ns, 9 * MINUTE);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 4 * MINUTE);
         m.run.has_first_time_ns = 1;
@@ -267,20 +253,16 @@ TEST(a_leak_is_told_from_end_to_end)
         m.table.module = (char *)"Main";
         m.table.source = (char *)"src/Main.hs:12:3-20";
         m.live.note_before = &m.before;
-        m.before.has_time_ns = m.before.has_what = 1;
-        m.before.time_ns = 5 * MINUTE - 20000000;
-        m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
+        SET(m.before, time_ns, 5 * MINUTE - 20000000);
+        SET(m.before, what, HW__NOTE__WHAT__WHAT_MARKER);
         m.before.text = (char *)"cache on";
         m.trends.time_to_limit = &m.limit;
-        m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = m.limit.has_source = m.limit.has_limit_bytes =
-                1;
-        m.limit.low_ns = 35 * MINUTE;
-        m.limit.mid_ns = 42 * MINUTE;
-        m.limit.high_ns = 55 * MINUTE;
-        m.limit.source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
-        m.limit.limit_bytes = 512 * MIB;
-        m.limit.has_as_of_ns = 1;
-        m.limit.as_of_ns = 60 * MINUTE;
+        SET(m.limit, low_ns, 35 * MINUTE);
+        SET(m.limit, mid_ns, 42 * MINUTE);
+        SET(m.limit, high_ns, 55 * MINUTE);
+        SET(m.limit, source, HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP);
+        SET(m.limit, limit_bytes, 512 * MIB);
+        SET(m.limit, as_of_ns, 60 * MINUTE);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
@@ -298,9 +280,8 @@ TEST(the_headline_of_a_run_that_is_over)
         leak_live(&m);
         m.growing.label = (char *)"ghc-prim:GHC.Types.:";
         m.live.note_after = &m.before;
-        m.before.has_time_ns = m.before.has_what = 1;
-        m.before.time_ns = 5 * MINUTE + SECOND;
-        m.before.what = HW__NOTE__WHAT__WHAT_MESSAGE;
+        SET(m.before, time_ns, 5 * MINUTE + SECOND);
+        SET(m.before, what, HW__NOTE__WHAT__WHAT_MESSAGE);
         m.before.text = (char *)"served 2400 requests";
         m.trends.time_to_limit = &m.limit;
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
@@ -311,8 +292,7 @@ TEST(the_headline_of_a_run_that_is_over)
                 contents.bytes = m.world_band.bytes / part;
                 ask(&m);
         }
-        contents.has_of_bytes = 1; /* told by an earlier census */
-        contents.of_bytes = 2 * contents.bytes;
+        SET(contents, of_bytes, 2 * contents.bytes); /* told by an earlier census */
         ask(&m);
         m.world_band.contents = NULL;
         m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
@@ -328,25 +308,21 @@ TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
         begin(&m);
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         m.live = (Hw__Trend)HW__TREND__INIT;
-        m.live.has_verdict = m.live.has_verdict_in_ns = m.live.has_provisional_slope = m.live.has_provisional_span_ns =
-                1;
-        m.live.has_provisional_low = m.live.has_provisional_high = 1;
-        m.live.verdict_in_ns = 6 * MINUTE;
-        m.live.provisional_slope = 10240;
-        m.live.provisional_low = 5120;
-        m.live.provisional_high = 20480;
-        m.live.provisional_span_ns = 2 * MINUTE;
+        m.live.has_verdict = 1;
+        SET(m.live, verdict_in_ns, 6 * MINUTE);
+        SET(m.live, provisional_slope, 10240);
+        SET(m.live, provisional_low, 5120);
+        SET(m.live, provisional_high, 20480);
+        SET(m.live, provisional_span_ns, 2 * MINUTE);
         ask(&m);
-        m.live.has_verdict_by_ns = 1;
-        m.live.verdict_by_ns = 32 * MINUTE;
+        SET(m.live, verdict_by_ns, 32 * MINUTE);
         ask(&m);
         m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.verdict_in_ns = 0;
         ask(&m);
         assert_string_equal(advice(&m), "too-short");
-        m.run.has_first_time_ns = 1;
-        m.run.first_time_ns = 10 * MINUTE;
+        SET(m.run, first_time_ns, 10 * MINUTE);
         ask(&m);
         m.run.has_first_time_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
@@ -356,8 +332,7 @@ TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
         m.advices[0] = &m.advice;
         m.health.advice = m.advices;
         m.health.n_advice = 1;
-        m.advice.has_code = 1;
-        m.advice.code = HW_ADVICE_NOT_FLUSHED;
+        SET(m.advice, code, HW_ADVICE_NOT_FLUSHED);
         ask(&m);
 }
 
@@ -369,21 +344,17 @@ TEST(before_a_verdict_it_says_what_is_known)
 
         before_verdict(&m, 2);
         ask(&m);
-        m.heap_state.has_live_samples = 1;
-        m.heap_state.live_samples = 12; /* newer than the trend */
+        SET(m.heap_state, live_samples, 12); /* newer than the trend */
         ask(&m);
         before_verdict(&m, 12);
         ask(&m);
-        m.heap_state.has_max_live_bytes = 1;
-        m.heap_state.max_live_bytes = 50 * MIB; /* a sawtooth: it does rise, as it did before */
+        SET(m.heap_state, max_live_bytes, 50 * MIB); /* a sawtooth: it does rise, as it did before */
         ask(&m);
         m.heap_state.has_max_live_bytes = 0;
-        m.of_run.has_p50 = m.of_run.has_max = 1;
-        m.of_run.p50 = 3 * MIB; /* far above the usual, and no peak seen before */
-        m.of_run.max = 42 * MIB;
+        SET(m.of_run, p50, 3 * MIB); /* far above the usual, and no peak seen before */
+        SET(m.of_run, max, 42 * MIB);
         ask(&m);
-        m.of_run.has_integral = 1;
-        m.of_run.integral = 10.0 * 7 * MIB;
+        SET(m.of_run, integral, 10.0 * 7 * MIB);
         m.of_run.from_ns = 3 * SECOND;
         m.of_run.to_ns = 13 * SECOND;
         m.world_band.seen = true;
@@ -391,8 +362,7 @@ TEST(before_a_verdict_it_says_what_is_known)
         ask(&m);
         m.world_band.seen = false;
         m.trends.growth = &m.growth;
-        m.heap_state.has_live_time_ns = 1;
-        m.heap_state.live_time_ns = 13 * SECOND;
+        SET(m.heap_state, live_time_ns, 13 * SECOND);
         ask(&m);
         m.heap_state.live_time_ns = 14 * SECOND; /* where the integral ends is not known any more */
         ask(&m);
@@ -403,26 +373,22 @@ TEST(before_a_verdict_it_says_what_is_known)
         m.heap_state.has_live_time_ns = 0;
         m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
-        m.trends.has_limit_bytes = 1;
-        m.trends.limit_bytes = 400 * MIB;
+        SET(m.trends, limit_bytes, 400 * MIB);
         ask(&m);
         rise(&m);
         ask(&m);
         m.growings[0] = &m.growing;
         m.early.bands = m.growings;
         m.early.n_bands = 1;
-        m.growing.has_gained_bytes = m.growing.has_bytes = 1;
-        m.growing.bytes = 40 * MIB;
-        m.growing.gained_bytes = 38 * MIB;
-        m.early.has_explained_share = 1;
-        m.early.explained_share = 0.92;
+        SET(m.growing, bytes, 40 * MIB);
+        SET(m.growing, gained_bytes, 38 * MIB);
+        SET(m.early, explained_share, 0.92);
         a = ask(&m);
         assert_true(answers_grow(&a) && a.has_onset && !a.has_limit);
-        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
-        m.early.limit_bytes = 400 * MIB;
-        m.early.soonest_ns = 20 * SECOND;
-        m.early.mid_ns = 30 * SECOND;
-        m.early.latest_ns = 40 * SECOND;
+        SET(m.early, limit_bytes, 400 * MIB);
+        SET(m.early, soonest_ns, 20 * SECOND);
+        SET(m.early, mid_ns, 30 * SECOND);
+        SET(m.early, latest_ns, 40 * SECOND);
         a = ask(&m);
         assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
 
@@ -433,8 +399,7 @@ TEST(before_a_verdict_it_says_what_is_known)
         m.alerts.n_alerts = 1;
         m.alert.rule = (char *)"memory-runs-out";
         m.alert.severity = (char *)"critical";
-        m.alert.has_state = 1;
-        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
         m.early.mid_ns = 52 * SECOND / 1000;
@@ -470,16 +435,14 @@ TEST(the_nearer_limit_is_shown)
 
         leak_live(&m);
         m.trends.time_to_limit = &m.limit;
-        m.limit.has_low_ns = m.limit.has_mid_ns = 1;
-        m.limit.mid_ns = 2 * MINUTE;
+        m.limit.has_low_ns = 1;
+        SET(m.limit, mid_ns, 2 * MINUTE);
         rise(&m);
-        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
-        m.early.limit_bytes = 400 * MIB;
-        m.early.soonest_ns = 20 * SECOND;
-        m.early.mid_ns = 30 * SECOND;
-        m.early.latest_ns = 40 * SECOND;
-        m.early.has_as_of_ns = 1;
-        m.early.as_of_ns = MINUTE;
+        SET(m.early, limit_bytes, 400 * MIB);
+        SET(m.early, soonest_ns, 20 * SECOND);
+        SET(m.early, mid_ns, 30 * SECOND);
+        SET(m.early, latest_ns, 40 * SECOND);
+        SET(m.early, as_of_ns, MINUTE);
         a = ask(&m);
         assert_true(a.limit_ns == 2 * MINUTE); /* it may rise, and does not run out by that */
         m.early.has_runs_out = m.early.runs_out = 1;
@@ -497,8 +460,7 @@ TEST(the_nearer_limit_is_shown)
         m.alerts.alerts = m.alert_list;
         m.alerts.n_alerts = 1;
         m.alert_list[0] = &m.alert;
-        m.alert.has_state = 1;
-        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         m.alert.rule = (char *)"heap-limit-met";
         a = ask(&m);
         assert_string_equal(a.answer[QUESTION_UNTIL].key, "fills-limit");
@@ -516,19 +478,17 @@ TEST(an_old_number_has_its_age)
         uint64_t age_ns;
 
         begin(&m);
-        m.heap_state.has_live_time_ns = 1;
-        m.heap_state.live_time_ns = m.t.event_time_ns - 2 * SECOND;
+        SET(m.heap_state, live_time_ns, m.t.event_time_ns - 2 * SECOND);
         assert_false(live_is_old(&m.t, &age_ns));
         rise(&m); /* by 20 of 42 MiB since */
         assert_true(live_is_old(&m.t, &age_ns) && age_ns == 2 * SECOND);
         m.early.rate = MIB;
         assert_false(live_is_old(&m.t, &age_ns));
-        m.run.has_start_wall_ns = 1; /* of now is what its daemon's clock says */
-        m.run.start_wall_ns = 1000 * SECOND;
+        SET(m.run, start_wall_ns, 1000 * SECOND); /* of now is what its daemon's clock says */
         m.t.published_wall_ns = 1010 * SECOND + m.t.event_time_ns;
         assert_true(live_is_old(&m.t, &age_ns) && age_ns == 12 * SECOND);
-        m.early.has_as_of_ns = 1; /* the sentence of the rise has an age, too: both are of one moment */
-        m.early.as_of_ns = m.t.event_time_ns - SECOND;
+        SET(m.early, as_of_ns,
+            m.t.event_time_ns - SECOND); /* the sentence of the rise has an age, too: both are of one moment */
         assert_true(live_is_old(&m.t, &age_ns) && age_ns == 12 * SECOND); /* that was long ago */
         m.t.published_wall_ns = 1002 * SECOND + m.t.event_time_ns;
         m.early.rate = 20 * MIB;
@@ -559,10 +519,8 @@ static void end_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool
         m->live.has_verdict = 1;
         m->live.has_verdict_in_ns = too_short;
         m->trends.scale = &m->scale;
-        m->scale.has_resolution_ns = 1;
-        m->scale.resolution_ns = step_ns;
-        m->run.has_first_time_ns = 1;
-        m->run.first_time_ns = 3 * SECOND;
+        SET(m->scale, resolution_ns, step_ns);
+        SET(m->run, first_time_ns, 3 * SECOND);
         m->t.event_time_ns = 3 * SECOND + length_ns;
 }
 
@@ -598,8 +556,7 @@ TEST(a_running_program_is_not_told_a_longer_step)
 
         end_early(&m, SECOND, SECOND, true);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
-        m.live.has_verdict_in_ns = 1;
-        m.live.verdict_in_ns = 17 * SECOND;
+        SET(m.live, verdict_in_ns, 17 * SECOND);
         ask(&m);
         m.live.has_verdict_in_ns = 0;
         m.state.uri = (char *)"outside:7@1"; /* where no census is a collection */
@@ -630,8 +587,7 @@ TEST(where_decides_whose_verdict_is_shown)
         assert_string_equal(advice(&m), "retention");
         m.t.gc = &m.gc;
         m.gc.nonmoving = &m.nonmoving;
-        m.nonmoving.has_cycles = 1;
-        m.nonmoving.cycles = 3;
+        SET(m.nonmoving, cycles, 3);
         ask(&m);
 
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = &m.foreign;
@@ -668,11 +624,10 @@ TEST(a_new_band_is_named_before_its_verdict)
 
         leak_live(&m);
         rise(&m);
-        new.has_band = new.has_bytes = new.has_gained_bytes = 1;
-        new.band = 2;
+        SET(new, band, 2);
         new.label = (char *)"ARR_WORDS";
-        new.bytes = 94 * MIB;
-        new.gained_bytes = (double)(94 * MIB);
+        SET(new, bytes, 94 * MIB);
+        SET(new, gained_bytes, (double)(94 * MIB));
         m.early.bands = news;
         m.early.n_bands = 1;
         ask(&m);
@@ -691,8 +646,7 @@ TEST(an_end_before_any_event_has_no_time)
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_signal = 1;
-        m.state.exit_signal = 9;
+        SET(m.state, exit_signal, 9);
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         account_of(&account, &m.t, true);
         golden_state(__func__);
@@ -728,16 +682,14 @@ TEST(an_idle_program_ends_when_it_does)
         for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
                 begin(&m);
                 m.t.event_time_ns = 150 * NS_PER_S;
-                m.run.has_start_wall_ns = 1;
-                m.run.start_wall_ns = start_ns;
+                SET(m.run, start_wall_ns, start_ns);
                 m.heap_state.process = &process;
                 process.has_sampled_wall_ns = cases[i].sampled_s > 0;
                 process.sampled_wall_ns = start_ns + cases[i].sampled_s * NS_PER_S;
                 m.state.state = HW__TARGET__STATE__STATE_CRASHED;
                 m.state.has_exit_signal = cases[i].told_s > 0;
                 m.state.exit_signal = 9;
-                m.state.has_state_since_wall_ns = 1;
-                m.state.state_since_wall_ns = start_ns + cases[i].told_s * NS_PER_S;
+                SET(m.state, state_since_wall_ns, start_ns + cases[i].told_s * NS_PER_S);
                 account_of(&account, &m.t, true);
                 assert_int_equal(account.rows[0].says.time_ns, cases[i].end_s * NS_PER_S);
         }
@@ -751,13 +703,10 @@ TEST(an_exhausted_heap_may_be_half_of_its_limit)
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_status = 1;
-        m.state.exit_status = 251;
-        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
-        m.trends.limit_bytes = 400 * MIB;
-        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
-        m.heap_state.has_max_heap_size_bytes = 1;
-        m.heap_state.max_heap_size_bytes = 220 * MIB;
+        SET(m.state, exit_status, 251);
+        SET(m.trends, limit_bytes, 400 * MIB);
+        SET(m.trends, limit_source, HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP);
+        SET(m.heap_state, max_heap_size_bytes, 220 * MIB);
         for (unsigned n = 0; n < 2; n++) {
                 account_of(&account, &m.t, true);
                 golden_state(__func__);
@@ -775,8 +724,7 @@ TEST(how_it_ended_comes_first)
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_signal = 1;
-        m.state.exit_signal = 9;
+        SET(m.state, exit_signal, 9);
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         a = ask(&m);
         assert_int_equal(a.tone, ANSWER_BAD);
@@ -791,8 +739,7 @@ TEST(how_it_ended_comes_first)
 
         leak_live(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_signal = 1;
-        m.state.exit_signal = 9;
+        SET(m.state, exit_signal, 9);
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         ask(&m);
 
@@ -806,8 +753,7 @@ TEST(how_it_ended_comes_first)
 
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_status = 1;
-        m.state.exit_status = 251;
+        SET(m.state, exit_status, 251);
         m.state.detail = (char *)"ended with status 251, heap exhausted at -M64m";
         assert_string_equal(advice(&m), "heap-exhausted");
         m.state.state = HW__TARGET__STATE__STATE_FAILED;
@@ -818,9 +764,8 @@ TEST(how_it_ended_comes_first)
         m.state.exit_status = 0;
         m.state.has_kept = m.state.kept = 1;
         ask(&m);
-        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
-        m.trends.limit_bytes = 512 * MIB;
-        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY;
+        SET(m.trends, limit_bytes, 512 * MIB);
+        SET(m.trends, limit_source, HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY);
         ask(&m);
 }
 
@@ -835,14 +780,11 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.live.verdict = HW__VERDICT__VERDICT_UNKNOWN;
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
-        m.state.has_exit_status = 1;
-        m.state.exit_status = 251;
+        SET(m.state, exit_status, 251);
         m.state.detail = (char *)"ended with status 251, GHC's for an exhausted heap";
-        m.run.has_max_heap_bytes = 1;
-        m.run.max_heap_bytes = 400 * MIB;
-        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
-        m.trends.limit_bytes = 400 * MIB;
-        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        SET(m.run, max_heap_bytes, 400 * MIB);
+        SET(m.trends, limit_bytes, 400 * MIB);
+        SET(m.trends, limit_source, HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP);
         ask(&m);
 
         rise(&m);
@@ -850,14 +792,12 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.early.onset_to_ns = 9 * MINUTE + 2 * SECOND;
         m.early.sentence = (char *)"live data had risen for 59.0 s, from 2.00 MiB to 42.0 MiB, by 0.68 MiB/s";
         m.early.note_before = &note;
-        note.has_time_ns = note.has_what = 1;
-        note.time_ns = 9 * MINUTE + SECOND;
-        note.what = HW__NOTE__WHAT__WHAT_MARKER;
+        SET(note, time_ns, 9 * MINUTE + SECOND);
+        SET(note, what, HW__NOTE__WHAT__WHAT_MARKER);
         note.text = (char *)"deploy";
         m.world_band.seen = true;
         m.world_band.first_bytes = MIB;
-        m.census.has_time_ns = 1;
-        m.census.time_ns = 10 * MINUTE - SECOND;
+        SET(m.census, time_ns, 10 * MINUTE - SECOND);
         a = ask(&m);
         assert_true(a.has_onset && a.onset_ns == 9 * MINUTE + SECOND && a.has_slope && a.slope == 10 * MIB);
         assert_true(a.ended_rising && !answers_grow(&a)); /* how it ended comes first */
@@ -871,22 +811,19 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
 
         /* what the bands had gained is as sure after the end as before it */
         m.growings[0] = &m.growing;
-        m.growing.has_band = m.growing.has_bytes = m.growing.has_gained_bytes = 1;
-        m.growing.band = 1;
-        m.growing.bytes = 40 * MIB;
-        m.growing.gained_bytes = (double)(39 * MIB);
+        SET(m.growing, band, 1);
+        SET(m.growing, bytes, 40 * MIB);
+        SET(m.growing, gained_bytes, (double)(39 * MIB));
         m.growing.label = (char *)"ARR_WORDS";
         m.early.bands = m.growings;
         m.early.n_bands = 1;
-        m.early.has_explained_share = 1;
-        m.early.explained_share = 1;
+        SET(m.early, explained_share, 1);
         m.heap_state.live_bytes = MIB; /* freed by its last collection */
         ask(&m);
 
         /* unless it rose on after that census */
-        m.early.has_census_time_ns = m.early.has_level_time_ns = 1;
-        m.early.level_time_ns = m.t.event_time_ns - 5 * SECOND;
-        m.early.census_time_ns = m.early.level_time_ns - 50 * SECOND;
+        SET(m.early, level_time_ns, m.t.event_time_ns - 5 * SECOND);
+        SET(m.early, census_time_ns, m.early.level_time_ns - 50 * SECOND);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_GROWS].time_ns, m.early.census_time_ns);
         m.early.n_bands = 0;
@@ -897,8 +834,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.state.exit_status = 0;
         a = ask(&m);
         assert_false(a.ended_rising);
-        m.state.has_exit_signal = 1;
-        m.state.exit_signal = 15;
+        SET(m.state, exit_signal, 15);
         ask(&m);
         m.early.series = HW__SERIES__SERIES_FOREIGN;
         a = ask(&m);
@@ -915,8 +851,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         m.world_band.first_bytes = MIB;
         m.world_band.bytes = 18 * MIB;
         m.census.time_ns = 9 * MINUTE + 20 * SECOND;
-        m.census.has_total_bytes = 1;
-        m.census.total_bytes = 20 * MIB;
+        SET(m.census, total_bytes, 20 * MIB);
         a = ask(&m);
         assert_string_equal(a.answer[QUESTION_GROWS].key, "likely-to-census");
 
@@ -1012,14 +947,13 @@ TEST(threads_that_wait_are_counted_by_a_command)
         ask(&m);
         assert_string_equal(advice(&m), "waiting-threads");
         /* their number comes first; its rate where it is known */
-        m.growing.has_threads = m.growing.has_bytes = m.growing.has_slope = true;
-        m.growing.bytes = 16 << 20;
-        m.growing.slope = 2048;
+        m.growing.has_threads = 1;
+        SET(m.growing, bytes, 16 << 20);
+        SET(m.growing, slope, 2048);
         ask(&m);
-        m.growing.has_thread_slope = true;
-        m.growing.thread_slope = 3.14;
+        SET(m.growing, thread_slope, 3.14);
         ask(&m);
-        m.growing.has_thread_slope_low = true; /* it may not grow: the stacks do */
+        m.growing.has_thread_slope_low = 1; /* it may not grow: the stacks do */
         ask(&m);
         /* where they are not counted by what they wait for */
         leak_live(&m);
@@ -1061,9 +995,9 @@ TEST(without_a_profile_the_flag_that_fits)
         ask(&m);
         m.state.uri = NULL;
         m.trends.time_to_limit = &m.limit;
-        m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = 1;
-        m.limit.high_ns = 27 * UINT64_C(1000000000);
-        m.limit.mid_ns = 19 * UINT64_C(1000000000);
+        m.limit.has_low_ns = 1;
+        SET(m.limit, high_ns, 27 * UINT64_C(1000000000));
+        SET(m.limit, mid_ns, 19 * UINT64_C(1000000000));
         ask(&m);
         assert_string_equal(advice(&m), "limit-first"); /* there is no time to wait for it */
         m.limit.mid_ns = 0;
@@ -1089,9 +1023,8 @@ TEST(growth_that_is_not_sure_yet)
         struct answers a;
 
         begin(&m);
-        m.live.has_verdict_in_ns = m.live.has_provisional_slope = 1;
-        m.live.verdict_in_ns = 3 * MINUTE;
-        m.live.provisional_slope = 2048;
+        SET(m.live, verdict_in_ns, 3 * MINUTE);
+        SET(m.live, provisional_slope, 2048);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_DIM);
         m.live.provisional_slope = -2048;
@@ -1120,8 +1053,7 @@ TEST(growth_over_many_bands)
         ask(&m);
         assert_string_equal(advice(&m), "few-censuses");
         m.t.n_bands = 0;
-        m.census.has_rows_left_out = 1;
-        m.census.rows_left_out = 200;
+        SET(m.census, rows_left_out, 200);
         ask(&m);
         m.t.n_bands = 1;
         m.census.rows_left_out = 0;
@@ -1161,8 +1093,7 @@ TEST(alerts_that_say_something_else)
                 m.alerts.n_alerts = 1;
                 m.alert.rule = (char *)rules[i][0];
                 m.alert.severity = (char *)"warning";
-                m.alert.has_state = 1;
-                m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+                SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
                 m.alert.sentence = (char *)"as it is";
                 a = ask(&m);
                 assert_string_equal(advice(&m), rules[i][1]);
@@ -1172,8 +1103,7 @@ TEST(alerts_that_say_something_else)
         m.alert_list[0] = &m.alert;
         m.alerts.alerts = m.alert_list;
         m.alerts.n_alerts = 1;
-        m.alert.has_state = 1;
-        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         m.alert.rule = (char *)"leak"; /* says what the verdict says */
         ask(&m);
 }
@@ -1185,19 +1115,16 @@ TEST(the_profile_itself_is_told_apart)
 
         begin(&m);
         m.t.gc = &m.gc;
-        m.gc.has_gc_share_run = m.gc.has_pause_total_ns = m.gc.has_census_pause_ns = 1;
-        m.gc.gc_share_run = 0.99;
-        m.gc.pause_total_ns = 100 * SECOND;
-        m.gc.census_pause_ns = 93 * SECOND;
-        m.run.has_census_period_ns = 1;
-        m.run.census_period_ns = SECOND / 20;
+        SET(m.gc, gc_share_run, 0.99);
+        SET(m.gc, pause_total_ns, 100 * SECOND);
+        SET(m.gc, census_pause_ns, 93 * SECOND);
+        SET(m.run, census_period_ns, SECOND / 20);
         m.census.number = 12000;
         m.alert_list[0] = &m.alert;
         m.alerts.alerts = m.alert_list;
         m.alerts.n_alerts = 1;
         m.alert.rule = (char *)"gc-share";
-        m.alert.has_state = 1;
-        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         a = ask(&m);
         assert_string_equal(advice(&m), "censuses");
         assert_int_equal(a.n_caveats, 1);
@@ -1208,8 +1135,7 @@ TEST(the_profile_itself_is_told_apart)
         assert_int_equal(a.n_caveats, 1);
         m.run.census_period_ns = 0; /* the agent's: it asks for each of them, as its budget allows */
         assert_int_equal(ask(&m).n_caveats, 0);
-        m.heap_state.has_max_live_bytes = 1;
-        m.heap_state.max_live_bytes = 496 * MIB;
+        SET(m.heap_state, max_live_bytes, 496 * MIB);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         a = ask(&m);
         assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
@@ -1221,8 +1147,7 @@ TEST(joined_while_it_grew)
         struct made m;
 
         leak_live(&m);
-        m.run.has_first_time_ns = 1;
-        m.run.first_time_ns = 5 * MINUTE; /* when its growth is said to have begun */
+        SET(m.run, first_time_ns, 5 * MINUTE); /* when its growth is said to have begun */
         ask(&m);
         m.run.first_time_ns = 4 * MINUTE;
         ask(&m);
@@ -1245,28 +1170,24 @@ TEST(damage_and_the_daemons_own_advice)
         m.advices[0] = &m.advice;
         m.health.advice = m.advices;
         m.health.n_advice = 1;
-        m.advice.has_code = 1;
-        m.advice.code = HW_ADVICE_NO_HEAP_PROFILE;
+        SET(m.advice, code, HW_ADVICE_NO_HEAP_PROFILE);
         m.advice.text = (char *)"There is no heap profile";
         ask(&m);
         m.advice.code = HW_ADVICE_NO_GC_EVENTS;
         assert_string_equal(advice(&m), "no-collections");
         m.health.n_advice = 0;
-        m.health.has_lost_bytes = m.health.has_resyncs = 1;
-        m.health.lost_bytes = 2048;
-        m.health.resyncs = 3;
+        SET(m.health, lost_bytes, 2048);
+        SET(m.health, resyncs, 3);
         a = ask(&m);
         assert_string_equal(advice(&m), "damaged");
         assert_int_equal(a.n_caveats, 1);
-        m.health.has_bands_left_out = 1;
-        m.health.bands_left_out = 200;
+        SET(m.health, bands_left_out, 200);
         m.health.memory_pressure = (char *)"38.0 MiB of its 40.0 MiB of memory is in use";
         a = ask(&m);
         assert_int_equal(a.n_caveats, 2);
         m.health.memory_pressure = NULL;
         m.health.bands_left_out = 0;
-        m.run.has_first_time_ns = 1;
-        m.run.first_time_ns = MINUTE;
+        SET(m.run, first_time_ns, MINUTE);
         m.census.has_unfinished = m.census.unfinished = 1;
         a = ask(&m);
         assert_int_equal(a.n_caveats, 3);
@@ -1294,8 +1215,8 @@ TEST(the_worst_has_the_highest_rank)
         growing = ask(&m).rank;
         leak_live(&m);
         m.trends.time_to_limit = &m.limit;
-        m.limit.has_low_ns = m.limit.has_mid_ns = 1;
-        m.limit.mid_ns = MINUTE;
+        m.limit.has_low_ns = 1;
+        SET(m.limit, mid_ns, MINUTE);
         soon = ask(&m).rank;
         begin(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
@@ -1310,13 +1231,11 @@ TEST(the_worst_has_the_highest_rank)
         begin(&m);
         rise(&m);
         assert_true(growing > ask(&m).rank && ask(&m).rank > unknown);
-        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes =
-                m.early.has_runs_out = 1;
-        m.early.runs_out = 1;
-        m.early.limit_bytes = 400 * MIB;
-        m.early.soonest_ns = 20 * SECOND;
-        m.early.mid_ns = 30 * SECOND;
-        m.early.latest_ns = 40 * SECOND;
+        SET(m.early, runs_out, 1);
+        SET(m.early, limit_bytes, 400 * MIB);
+        SET(m.early, soonest_ns, 20 * SECOND);
+        SET(m.early, mid_ns, 30 * SECOND);
+        SET(m.early, latest_ns, 40 * SECOND);
         soon = ask(&m).rank;
         assert_true(killed > soon && soon > leak);
         m.early.mid_ns = 10 * SECOND;
@@ -1366,13 +1285,11 @@ TEST(the_holder_is_named_with_the_moment)
         ask(&m);
 
         m.state.why = &result;
-        result.has_wall_ns = 1;
-        result.wall_ns = 1060 * SECOND;
+        SET(result, wall_ns, 1060 * SECOND);
         ask(&m);
         result.has_ok = result.ok = 1;
         result.detail = (char *)"CAF Main.sessions keeps 100.0 % of Main.Session";
-        m.run.has_start_wall_ns = 1;
-        m.run.start_wall_ns = 1000 * SECOND;
+        SET(m.run, start_wall_ns, 1000 * SECOND);
         a = ask(&m);
         assert_int_equal(a.answer[QUESTION_WHY].time_ns, 60 * SECOND);
         result.ok = 0;
@@ -1401,8 +1318,7 @@ TEST(the_age_of_the_last_census)
         m.census.total_bytes = 40 * MIB;
         says_age(&m, 9 * MINUTE + MINUTE / 6);
         m.heap_state.live_bytes = 98 * MIB;
-        m.heap_state.has_live_time_ns = 1;
-        m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
+        SET(m.heap_state, live_time_ns, 4 * MINUTE); /* before it */
         says_age(&m, 6 * MINUTE);
         m.heap_state.live_time_ns = m.t.event_time_ns = 6 * MINUTE;
         says_age(&m, 6 * MINUTE);
@@ -1458,12 +1374,12 @@ TEST(parts_of_another_moment_say_so)
         begin(&m);
         m.heap_state.process = &process;
         m.heap_state.resident = &resident;
-        process.has_rss_bytes = process.has_sampled_wall_ns = resident.has_rss_bytes = 1;
-        resident.has_given_back_bytes = resident.has_foreign_bytes = resident.has_files_bytes = 1;
+        process.has_rss_bytes = resident.has_rss_bytes = 1;
+        resident.has_given_back_bytes = resident.has_files_bytes = 1;
         process.rss_bytes = resident.rss_bytes = 900 * MIB;
-        resident.foreign_bytes = 800 * MIB;
+        SET(resident, foreign_bytes, 800 * MIB);
         resident.sampled_wall_ns = 10 * SECOND;
-        process.sampled_wall_ns = 15 * SECOND;
+        SET(process, sampled_wall_ns, 15 * SECOND);
         ask(&m);
         process.rss_bytes = 920 * MIB;
         ask(&m);

@@ -16,8 +16,7 @@ static void send_samples(struct observed *o, enum series_id id)
         Hw__Heap heap = HW__HEAP__INIT;
         Hw__Update update = HW__UPDATE__INIT;
 
-        samples.has_series = true;
-        samples.series = (Hw__Series)id;
+        SET(samples, series, (Hw__Series)id);
         samples.n_times_ns = samples.n_values = TIMES;
         samples.times_ns = times_ns;
         samples.values = values;

@@ -23,12 +23,10 @@ static void define_all_forms(void)
         for (int i = 0; i < 5; i++) {
                 hw__event_field__init(&fields[i]);
                 fields[i].name = names[i];
-                fields[i].has_form = 1;
-                fields[i].form = (Hw__EventField__Form)(i + 1);
+                SET(fields[i], form, (Hw__EventField__Form)(i + 1));
                 list[i] = &fields[i];
         }
-        type.has_id = 1;
-        type.id = 7;
+        SET(type, id, 7);
         type.name = (char *)"ALL_FORMS";
         type.n_fields = 5;
         type.fields = list;

@@ -17,10 +17,8 @@ static inline Hw__Update update_of(const char *target, uint32_t run, uint64_t ti
         u.target = (char *)target;
         u.has_run = run > 0;
         u.run = run;
-        u.has_event_time_ns = 1;
-        u.event_time_ns = time_ns;
-        u.has_published_wall_ns = 1;
-        u.published_wall_ns = 1700000000 * SECOND + time_ns;
+        SET(u, event_time_ns, time_ns);
+        SET(u, published_wall_ns, 1700000000 * SECOND + time_ns);
         return u;
 }
 
@@ -31,12 +29,9 @@ static inline int send_state(struct world *v, size_t daemon, const char *name, u
         Hw__Run info = HW__RUN__INIT;
 
         info.program = (char *)"service";
-        info.has_start_wall_ns = 1;
-        info.start_wall_ns = 1700000000 * SECOND;
-        info.has_max_heap_bytes = 1;
-        info.max_heap_bytes = 512 * MIB;
-        t.has_state = 1;
-        t.state = state;
+        SET(info, start_wall_ns, 1700000000 * SECOND);
+        SET(info, max_heap_bytes, 512 * MIB);
+        SET(t, state, state);
         t.uri = (char *)"file:/var/tmp/a.eventlog";
         t.run_info = &info;
         u.body_case = HW__UPDATE__BODY_TARGET_STATE;
@@ -53,14 +48,12 @@ static inline int send_live(struct world *v, size_t daemon, const char *name, ui
         Hw__Samples samples = HW__SAMPLES__INIT;
         Hw__Samples *list[] = { &samples };
 
-        samples.has_series = 1;
-        samples.series = HW__SERIES__SERIES_LIVE;
+        SET(samples, series, HW__SERIES__SERIES_LIVE);
         samples.n_times_ns = samples.n_values = 1;
         samples.times_ns = &time_ns;
         samples.values = &live;
-        heap.has_live_bytes = heap.has_live_time_ns = 1;
-        heap.live_bytes = live;
-        heap.live_time_ns = time_ns;
+        SET(heap, live_bytes, live);
+        SET(heap, live_time_ns, time_ns);
         heap.n_samples = 1;
         heap.samples = list;
         u.body_case = HW__UPDATE__BODY_HEAP;
@@ -75,8 +68,7 @@ static inline int send_band(struct world *v, const char *name, uint32_t run, uin
         Hw__Band band = HW__BAND__INIT;
         Hw__Band *list[] = { &band };
 
-        band.has_id = 1;
-        band.id = id;
+        SET(band, id, id);
         band.label = (char *)label;
         bands.n_bands = 1;
         bands.bands = list;
@@ -89,9 +81,9 @@ static inline Hw__Census census_of(uint64_t number, uint32_t *ids, uint64_t *byt
 {
         Hw__Census c = HW__CENSUS__INIT;
 
-        c.has_number = c.has_time_ns = c.has_total_bytes = 1;
-        c.number = number;
-        c.time_ns = number * SECOND;
+        c.has_total_bytes = 1;
+        SET(c, number, number);
+        SET(c, time_ns, number * SECOND);
         c.n_band = c.n_bytes = n;
         c.band = ids;
         c.bytes = bytes;
@@ -118,11 +110,9 @@ static inline int send_note(struct world *v, const char *name, uint32_t run, uin
         Hw__Note note = HW__NOTE__INIT;
         Hw__Note *list[] = { &note };
 
-        note.has_number = note.has_time_ns = 1;
-        note.number = number;
-        note.time_ns = SECOND;
-        note.has_what = 1;
-        note.what = HW__NOTE__WHAT__WHAT_MARKER;
+        SET(note, number, number);
+        SET(note, time_ns, SECOND);
+        SET(note, what, HW__NOTE__WHAT__WHAT_MARKER);
         note.text = (char *)text;
         notes.n_notes = 1;
         notes.notes = list;

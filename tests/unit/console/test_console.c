@@ -340,24 +340,20 @@ TEST_WITH(trends_and_alerts, setup, teardown)
         Hw__Alert alert = HW__ALERT__INIT;
         Hw__Alert *alert_list[] = { &alert };
 
-        live.has_series = live.has_verdict = live.has_slope = live.has_slope_low = live.has_slope_high = 1;
-        live.series = HW__SERIES__SERIES_LIVE;
-        live.verdict = HW__VERDICT__VERDICT_LEAK;
-        live.slope = MIB / 60.0 * 1.5;
-        live.slope_low = MIB / 60.0;
-        live.slope_high = MIB / 60.0 * 2;
+        SET(live, series, HW__SERIES__SERIES_LIVE);
+        SET(live, verdict, HW__VERDICT__VERDICT_LEAK);
+        SET(live, slope, MIB / 60.0 * 1.5);
+        SET(live, slope_low, MIB / 60.0);
+        SET(live, slope_high, MIB / 60.0 * 2);
         band = live;
         band.has_series = 0;
-        band.has_band = 1;
-        band.band = 2;
+        SET(band, band, 2);
         growth.sentence = (char *)"live data grows 1.5 MiB/min since 14:02";
         growing.label = (char *)"Main.sessions";
         growth.n_bands = 1;
         growth.bands = growing_list;
-        live.has_onset_ns = 1;
-        live.onset_ns = 300 * SECOND;
-        limit.has_mid_ns = 1;
-        limit.mid_ns = 42 * 60 * SECOND;
+        SET(live, onset_ns, 300 * SECOND);
+        SET(limit, mid_ns, 42 * 60 * SECOND);
         trends.n_trends = 2;
         trends.trends = list;
         trends.growth = &growth;
@@ -366,8 +362,7 @@ TEST_WITH(trends_and_alerts, setup, teardown)
         u.trends = &trends;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
         alert.rule = (char *)"HeapLeak";
-        alert.has_state = 1;
-        alert.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(alert, state, HW__ALERT__STATE__STATE_FIRING);
         alert.value_text = (char *)"1.5 MiB/min";
         alert.sentence = (char *)"it has grown for three hours";
         alerts.n_alerts = 1;
@@ -412,18 +407,17 @@ static void send_trend(struct world *w, const char *name, Hw__Verdict verdict, d
         Hw__Trend *list[] = { &live };
         Hw__Growth growth = HW__GROWTH__INIT;
 
-        live.has_series = live.has_verdict = 1;
-        live.series = HW__SERIES__SERIES_LIVE;
-        live.verdict = verdict;
+        SET(live, series, HW__SERIES__SERIES_LIVE);
+        SET(live, verdict, verdict);
         live.has_slope = verdict != HW__VERDICT__VERDICT_UNKNOWN;
         live.slope = live.provisional_slope = slope;
         live.has_verdict_in_ns = !live.has_slope;
         live.has_provisional_slope = !live.has_slope && slope >= 2048;
         live.verdict_in_ns = 350 * SECOND;
-        growth.has_where = 1;
-        growth.where = verdict >= HW__VERDICT__VERDICT_GROWING  ? HW__GROWTH__WHERE__WHERE_LIVE
-                       : verdict == HW__VERDICT__VERDICT_STEADY ? HW__GROWTH__WHERE__WHERE_NOWHERE
-                                                                : HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        SET(growth, where,
+            verdict >= HW__VERDICT__VERDICT_GROWING  ? HW__GROWTH__WHERE__WHERE_LIVE
+            : verdict == HW__VERDICT__VERDICT_STEADY ? HW__GROWTH__WHERE__WHERE_NOWHERE
+                                                     : HW__GROWTH__WHERE__WHERE_UNKNOWN);
         trends.n_trends = 1;
         trends.trends = list;
         trends.growth = &growth;
@@ -438,9 +432,8 @@ static void send_flat(struct world *w, const char *name, uint64_t n)
         Hw__Update u = update_of(name, 1, 10 * SECOND);
         Hw__Heap heap = HW__HEAP__INIT;
 
-        heap.has_live_bytes = heap.has_live_samples = 1;
-        heap.live_bytes = MIB;
-        heap.live_samples = n;
+        SET(heap, live_bytes, MIB);
+        SET(heap, live_samples, n);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
@@ -492,9 +485,8 @@ static void send_damage(struct world *w, const char *name, const char *reason)
         Hw__Damage damage = HW__DAMAGE__INIT, *damages[] = { &damage };
 
         damage.reason = (char *)reason;
-        health.has_lost_bytes = health.has_resyncs = 1;
-        health.lost_bytes = 2048;
-        health.resyncs = 3;
+        SET(health, lost_bytes, 2048);
+        SET(health, resyncs, 3);
         health.damages = damages;
         health.n_damages = 1;
         u.body_case = HW__UPDATE__BODY_HEALTH;
@@ -592,8 +584,7 @@ TEST_WITH(one_leak_is_one_alert, setup, teardown)
                 alerts[i].rule = (char *)made[i].rule;
                 alerts[i].severity = (char *)made[i].severity;
                 alerts[i].band_label = (char *)made[i].band;
-                alerts[i].has_state = 1;
-                alerts[i].state = HW__ALERT__STATE__STATE_FIRING;
+                SET(alerts[i], state, HW__ALERT__STATE__STATE_FIRING);
                 alerts[i].part_of = made[i].band ? (char *)"leak" : NULL;
                 list[i] = &alerts[i];
         }
@@ -631,16 +622,14 @@ TEST_WITH(an_alert_without_a_run_has_a_time, setup, teardown)
         Hw__Update u = update_of("b-killed", 1, 0);
         Hw__Target t = HW__TARGET__INIT;
 
-        t.has_state = 1;
-        t.state = HW__TARGET__STATE__STATE_CRASHED;
+        SET(t, state, HW__TARGET__STATE__STATE_CRASHED);
         u.body_case = HW__UPDATE__BODY_TARGET_STATE;
         u.target_state = &t;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
         alert.rule = (char *)"crashed";
-        alert.has_state = alert.has_fired_ns = alert.has_fired_wall_ns = 1;
-        alert.state = HW__ALERT__STATE__STATE_FIRING;
-        alert.fired_ns = SECOND;
-        alert.fired_wall_ns = 1700000000 * SECOND;
+        SET(alert, state, HW__ALERT__STATE__STATE_FIRING);
+        SET(alert, fired_ns, SECOND);
+        SET(alert, fired_wall_ns, 1700000000 * SECOND);
         send_alerts_of(w, "b-killed", list, 1);
         press(w->console, '8');
         assert_true(row_shows(w->console, "crashed", "22:13:20"));
@@ -875,16 +864,14 @@ static int send_collections(struct world *v, const char *name)
         Hw__Generation young = HW__GENERATION__INIT, old = HW__GENERATION__INIT;
         Hw__Generation *both[] = { &young, &old };
 
-        young.has_generation = young.has_count = old.has_generation = old.has_count = 1;
-        old.generation = 1;
-        old.count = 63;
-        old.has_pause_total_ns = old.has_pause_p99_ns = 1;
-        old.pause_total_ns = 32 * SECOND / 1000;
-        old.pause_p99_ns = SECOND / 1000;
+        young.has_generation = young.has_count = 1;
+        SET(old, generation, 1);
+        SET(old, count, 63);
+        SET(old, pause_total_ns, 32 * SECOND / 1000);
+        SET(old, pause_p99_ns, SECOND / 1000);
         gc.generations = both;
         gc.n_generations = 2;
-        gc.has_gc_share = 1;
-        gc.gc_share = 0.25;
+        SET(gc, gc_share, 0.25);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
         return apply_made(v, 0, &u);
@@ -981,9 +968,8 @@ TEST(a_column_of_a_fact)
         t->heap = &heap;
         assert_int_equal(column_value(&column, NULL, t).is, VALUE_NONE);
         assert_string_equal(facts_text(text, t, FACT_LIVE), UNKNOWN_TEXT);
-        heap.has_live_bytes = true;
+        SET(heap, live_bytes, 3 << 20);
         assert_int_equal(column_value(&column, NULL, t).is, VALUE_NUMBER);
-        heap.live_bytes = 3 << 20;
         assert_true(column_value(&column, NULL, t).number == 3 << 20);
         assert_string_equal(facts_text(text, t, FACT_LIVE), "3.00 MiB");
         assert_string_equal(column_name(&column), "live_bytes");

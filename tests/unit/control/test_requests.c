@@ -132,8 +132,7 @@ static const Hw__Reply *ask(struct fixture *f, Hw__Request *request)
 {
         uint8_t bytes[2048];
 
-        request->has_id = true;
-        request->id = 7;
+        SET(*request, id, 7);
         assert_true(hw__request__get_packed_size(request) <= sizeof(bytes));
         ask_bytes(f, bytes, hw__request__pack(request, bytes));
         for (size_t i = 0; i < f->n; i++) /* what could not be read has no id to answer */
@@ -276,8 +275,7 @@ TEST_WITH(adding_what_cannot_be, set_up, tear_down)
         assert_refused(add(f, "a", "file:/y"), "already a target 'a'");
         add_target.uri = (char *)"file:/x";
         add_target.name = (char *)"r";
-        add_target.has_resolution_ns = true;
-        add_target.resolution_ns = 99999999;
+        SET(add_target, resolution_ns, 99999999);
         assert_refused(ask(f, &request), "100 ms to 1 h");
         add_target.resolution_ns = UINT64_MAX;
         assert_refused(ask(f, &request), "100 ms to 1 h");
@@ -348,20 +346,17 @@ TEST_WITH(history_of_a_series, set_up, tear_down)
         add_log(f);
         h.target = (char *)"a";
         assert_refused(history(f, &h), "name a series or a band");
-        h.has_series = true;
-        h.series = HW__SERIES__SERIES_LIVE;
+        SET(h, series, HW__SERIES__SERIES_LIVE);
         const Hw__History *got = history(f, &h)->history;
         assert_int_equal(got->run, 1);
         assert_true(got->n_points > 2);
         uint64_t second = got->points[1]->time_ns;
         size_t all = got->n_points;
-        h.has_from_ns = true;
-        h.from_ns = second;
+        SET(h, from_ns, second);
         got = history(f, &h)->history;
         assert_int_equal(got->n_points, all - 1);
         assert_true(got->points[0]->time_ns == second && got->points[0]->count > 0);
-        h.has_to_ns = true;
-        h.to_ns = second;
+        SET(h, to_ns, second);
         assert_int_equal(history(f, &h)->history->n_points, 0);
         h.target = (char *)"b";
         assert_refused(history(f, &h), "there is no target 'b'");
@@ -376,8 +371,7 @@ TEST_WITH(history_of_a_band, set_up, tear_down)
 
         add_log(f);
         h.target = (char *)"a";
-        h.has_band = true;
-        h.band = 1;
+        SET(h, band, 1);
         const Hw__History *got = history(f, &h)->history;
         assert_true(got->has_band && got->band == 1);
         assert_true(got->n_points > 0);
@@ -426,8 +420,7 @@ TEST_WITH(silences, set_up, tear_down)
         end.what_case = HW__REQUEST__WHAT_UNSILENCE;
         end.unsilence = &unsilence;
         assert_refused(ask(f, &end), "needs an id or a rule");
-        unsilence.has_id = true;
-        unsilence.id = id + 1;
+        SET(unsilence, id, id + 1);
         assert_refused(ask(f, &end), "there is no such silence");
         unsilence.id = id;
         assert_true(ask(f, &end)->silences->silences[0]->id == id);

@@ -56,15 +56,13 @@ TEST(samples_become_rows)
         uint64_t times_ns[] = { 1500000000, 2000000001 }, values[] = { 5, UINT64_MAX };
 
         assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
-        samples.has_series = 1;
-        samples.series = HW__SERIES__SERIES_LIVE;
+        SET(samples, series, HW__SERIES__SERIES_LIVE);
         samples.n_times_ns = samples.n_values = 2;
         samples.times_ns = times_ns;
         samples.values = values;
         heap.n_samples = 1;
         heap.samples = list;
-        heap.has_allocation_rate_bps = 1;
-        heap.allocation_rate_bps = 1.5;
+        SET(heap, allocation_rate_bps, 1.5);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         assert_int_equal(apply_made(v, 0, &u), 0);
@@ -90,9 +88,8 @@ TEST(censuses_and_notes_become_rows)
 
         assert_int_equal(send_band(v, "a", 1, 1, "x, \"y\""), 0);
         assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
-        c.has_rows_left_out = c.has_bytes_left_out = 1;
-        c.rows_left_out = 3;
-        c.bytes_left_out = 99;
+        SET(c, rows_left_out, 3);
+        SET(c, bytes_left_out, 99);
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
         check_rows(v, &u,

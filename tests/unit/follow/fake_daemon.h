@@ -78,9 +78,8 @@ static inline Hw__Update fake_update(struct fake_daemon *d, const char *target, 
 {
         Hw__Update u = HW__UPDATE__INIT;
 
-        u.has_epoch = u.has_sequence = true;
-        u.epoch = d->epoch;
-        u.sequence = sequence;
+        SET(u, epoch, d->epoch);
+        SET(u, sequence, sequence);
         u.target = (char *)(uintptr_t)target;
         return u;
 }
@@ -104,8 +103,7 @@ static inline void fake_reply(struct fake_daemon *d, Hw__Reply *reply)
 {
         uint8_t bytes[4096];
 
-        reply->has_id = true;
-        reply->id = d->id;
+        SET(*reply, id, d->id);
         zmq_send(d->request, zmq_msg_data(&d->peer), zmq_msg_size(&d->peer), ZMQ_SNDMORE);
         zmq_send(d->request, bytes, hw__reply__pack(reply, bytes), 0);
 }
@@ -130,8 +128,7 @@ static inline void fake_heap(struct fake_daemon *d, const char *target, uint64_t
         Hw__Update u = fake_update(d, target, sequence);
         Hw__Heap heap = HW__HEAP__INIT;
 
-        heap.has_live_bytes = true;
-        heap.live_bytes = live;
+        SET(heap, live_bytes, live);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         fake_send(d, &u, snapshot);
@@ -144,13 +141,11 @@ static inline void fake_target(struct fake_daemon *d, const char *target, uint64
         Hw__Target t = HW__TARGET__INIT;
         Hw__TopicHead head = HW__TOPIC_HEAD__INIT, *heads[] = { &head };
 
-        head.has_kind = head.has_sequence = true;
-        head.kind = HW__KIND__KIND_HEAP;
-        head.sequence = heap_head;
+        SET(head, kind, HW__KIND__KIND_HEAP);
+        SET(head, sequence, heap_head);
         t.n_heads = 1;
         t.heads = heads;
-        t.has_state = true;
-        t.state = state;
+        SET(t, state, state);
         u.body_case = HW__UPDATE__BODY_TARGET_STATE;
         u.target_state = &t;
         fake_send(d, &u, snapshot);
@@ -174,8 +169,7 @@ static inline void fake_snapshot_end(struct fake_daemon *d)
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
 
-        end.has_epoch = true;
-        end.epoch = d->epoch;
+        SET(end, epoch, d->epoch);
         reply.what_case = HW__REPLY__WHAT_SNAPSHOT_END;
         reply.snapshot_end = &end;
         fake_reply(d, &reply);

@@ -15,9 +15,8 @@ static void census(struct grid *g, uint64_t number, uint64_t time_ns, uint64_t a
         uint32_t ids[3];
         Hw__Census m = HW__CENSUS__INIT;
 
-        m.has_number = m.has_time_ns = 1;
-        m.number = number;
-        m.time_ns = time_ns;
+        SET(m, number, number);
+        SET(m, time_ns, time_ns);
         m.band = ids;
         m.bytes = bytes;
         for (uint32_t i = 0; i < 3; i++) {
@@ -146,9 +145,8 @@ TEST(odd_censuses)
         uint64_t bytes[] = { 3, 4, 9, 9 };
         Hw__Census m = HW__CENSUS__INIT;
 
-        m.has_number = m.has_time_ns = 1;
-        m.number = 5;
-        m.time_ns = 5 * S;
+        SET(m, number, 5);
+        SET(m, time_ns, 5 * S);
         m.band = ids;
         m.n_band = 4;
         m.bytes = bytes;

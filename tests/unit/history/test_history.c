@@ -21,8 +21,7 @@ static void sample(struct history *h, Hw__Series series, uint64_t time_ns, uint6
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Heap heap = HW__HEAP__INIT;
 
-        samples.has_series = 1;
-        samples.series = series;
+        SET(samples, series, series);
         samples.n_times_ns = samples.n_values = 1;
         samples.times_ns = &time_ns;
         samples.values = &value;
@@ -40,13 +39,12 @@ static void census(struct history *h, uint64_t number, uint64_t time_ns, uint64_
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Census c = HW__CENSUS__INIT;
 
-        c.has_number = c.has_time_ns = c.has_total_bytes = 1;
-        c.number = number;
-        c.time_ns = time_ns;
+        SET(c, number, number);
+        SET(c, time_ns, time_ns);
         c.n_band = c.n_bytes = 2;
         c.band = ids;
         c.bytes = bytes;
-        c.total_bytes = one + two;
+        SET(c, total_bytes, one + two);
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
         assert_int_equal(history_add(h, &u), 0);

@@ -36,19 +36,16 @@ TEST(test_a_note_within_the_onset_is_named_so)
         Hw__Note ready = HW__NOTE__INIT, deploy = HW__NOTE__INIT;
 
         trend.sentence = (char *)"grew";
-        trend.has_onset_ns = 1;
-        trend.onset_ns = 56500000000;
+        SET(trend, onset_ns, 56500000000);
         trend.note_before = &ready;
         trend.note_after = &deploy;
         ready.text = (char *)"service ready";
         deploy.text = (char *)"deploy";
-        ready.has_time_ns = deploy.has_time_ns = 1;
-        ready.time_ns = 10000000;
-        deploy.time_ns = 60000000000;
+        SET(ready, time_ns, 10000000);
+        SET(deploy, time_ns, 60000000000);
         run_verdict_text(text, sizeof(text), &trend);
         assert_string_equal(text, "grew; growth began 56.5 s into the run, after \"service ready\", before \"deploy\"");
-        trend.has_onset_error_ns = 1;
-        trend.onset_error_ns = 4380000000;
+        SET(trend, onset_error_ns, 4380000000);
         run_verdict_text(text, sizeof(text), &trend);
         assert_string_equal(text,
                             "grew; growth began 56.5 s into the run, give or take 4.38 s; "

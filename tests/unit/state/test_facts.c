@@ -101,8 +101,7 @@ TEST(test_zero_is_known)
         heap.has_live_bytes = true;
         heap.process = &process;
         process.has_swap_bytes = true;
-        process.has_rss_bytes = true;
-        process.rss_bytes = 4096;
+        SET(process, rss_bytes, 4096);
         t->heap = &heap;
         assert_true(facts_get(t, FACT_LIVE) == 0);
         assert_true(facts_get(t, FACT_SWAP) == 0);
@@ -110,17 +109,15 @@ TEST(test_zero_is_known)
         assert_int_equal(facts_get_u64(t, FACT_RESIDENT, 0), 4096);
         assert_true(isnan(facts_get(t, FACT_PROPORTIONAL)));
 
-        young.has_count = old.has_count = true;
-        young.count = 40;
-        old.count = 2;
+        SET(young, count, 40);
+        SET(old, count, 2);
         old.generation = 1;
         gc.n_generations = 2;
         gc.generations = generations;
         t->gc = &gc;
         assert_true(facts_get(t, FACT_COLLECTIONS) == 42);
         assert_true(isnan(facts_get(t, FACT_MAJOR_COLLECTIONS))); /* which generation is the oldest is not known */
-        run.has_generations = true;
-        run.generations = 2;
+        SET(run, generations, 2);
         target.run_info = &run;
         t->target = &target;
         assert_true(facts_get(t, FACT_MAJOR_COLLECTIONS) == 2);

@@ -207,8 +207,7 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
         Hw__Update u = HW__UPDATE__INIT;
         Hw__DaemonState d = HW__DAEMON_STATE__INIT;
 
-        u.has_published_wall_ns = 1;
-        u.published_wall_ns = wall_ns;
+        SET(u, published_wall_ns, wall_ns);
         d.n_targets = n;
         d.targets = names;
         u.body_case = HW__UPDATE__BODY_DAEMON;
@@ -282,9 +281,8 @@ TEST(pauses_are_derived)
         uint64_t time_ns = 3, value = 9;
         const struct world_target *t;
 
-        c.has_end_time_ns = c.has_pause_ns = 1;
-        c.end_time_ns = 1;
-        c.pause_ns = 5;
+        SET(c, end_time_ns, 1);
+        SET(c, pause_ns, 5);
         gc.n_collections = 1;
         gc.collections = list;
         u.body_case = HW__UPDATE__BODY_GC;
@@ -294,8 +292,7 @@ TEST(pauses_are_derived)
         assert_int_equal(t->gc->n_collections, 0);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_SLOP)->n, 0);
-        samples.has_series = 1;
-        samples.series = HW__SERIES__SERIES_GC_PAUSE;
+        SET(samples, series, HW__SERIES__SERIES_GC_PAUSE);
         samples.n_times_ns = samples.n_values = 1;
         samples.times_ns = &time_ns;
         samples.values = &value;
@@ -330,10 +327,9 @@ TEST(profile_ticky_sched_health)
         Hw__Health health = HW__HEALTH__INIT;
         const struct world_target *t;
 
-        profile.has_ticks = stack.has_id = stack.has_ticks = 1;
-        profile.ticks = 7;
-        stack.id = 2;
-        stack.ticks = 3;
+        SET(profile, ticks, 7);
+        SET(stack, id, 2);
+        SET(stack, ticks, 3);
         profile.n_stacks = 1;
         profile.stacks = stacks;
         u.body_case = HW__UPDATE__BODY_PROFILE;
@@ -343,21 +339,18 @@ TEST(profile_ticky_sched_health)
         assert_int_equal(apply_made(v, 0, &u), 0);
         ticky.n_counters = 1;
         ticky.counters = counters;
-        counter.has_id = counter.has_entries = 1;
         u.body_case = HW__UPDATE__BODY_TICKY;
         u.ticky = &ticky;
         for (uint64_t i = 0; i < 300; i++) {
-                counter.id = (i % 150) << 40;
-                counter.entries = i;
+                SET(counter, id, (i % 150) << 40);
+                SET(counter, entries, i);
                 assert_int_equal(apply_made(v, 0, &u), 0);
         }
-        sched.has_migrations = 1;
-        sched.migrations = 4;
+        SET(sched, migrations, 4);
         u.body_case = HW__UPDATE__BODY_SCHED;
         u.sched = &sched;
         assert_int_equal(apply_made(v, 0, &u), 0);
-        health.has_lost_bytes = 1;
-        health.lost_bytes = 12;
+        SET(health, lost_bytes, 12);
         u.body_case = HW__UPDATE__BODY_HEALTH;
         u.health = &health;
         assert_int_equal(apply_made(v, 0, &u), 0);
@@ -400,14 +393,12 @@ TEST(trends_are_kept_by_series_and_band)
         Hw__Growth growth = HW__GROWTH__INIT;
         const struct world_target *t;
 
-        live.has_series = live.has_verdict = band.has_band = band.has_slope = hostile.has_band = 1;
-        live.series = HW__SERIES__SERIES_LIVE;
-        live.verdict = HW__VERDICT__VERDICT_GROWING;
-        band.band = 3;
-        band.slope = 2.5;
-        hostile.band = LIMIT_BANDS + 1;
-        growth.has_where = 1;
-        growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
+        SET(live, series, HW__SERIES__SERIES_LIVE);
+        SET(live, verdict, HW__VERDICT__VERDICT_GROWING);
+        SET(band, band, 3);
+        SET(band, slope, 2.5);
+        SET(hostile, band, LIMIT_BANDS + 1);
+        SET(growth, where, HW__GROWTH__WHERE__WHERE_LIVE);
         assert_int_equal(send_trends(v, 1, all, 3, &growth), 0);
         t = world_find(v, "a");
         assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_GROWING);
@@ -439,8 +430,7 @@ TEST(alerts_are_replaced_and_outlive_runs)
         const struct world_target *t;
 
         leak.rule = (char *)"leak";
-        leak.has_state = 1;
-        leak.state = HW__ALERT__STATE__STATE_FIRING;
+        SET(leak, state, HW__ALERT__STATE__STATE_FIRING);
         alerts.n_alerts = 1;
         alerts.alerts = list;
         u.body_case = HW__UPDATE__BODY_ALERTS;
@@ -558,8 +548,8 @@ static int send_four_trends(struct world *w, const char *target, uint64_t time_n
         Hw__Trend t[4], *all[4];
         Hw__Trends trends = HW__TRENDS__INIT;
 
-        ten_minutes.has_window_ns = run.has_min = true;
-        run.min = 7;
+        ten_minutes.has_window_ns = 1;
+        SET(run, min, 7);
         for (size_t i = 0; i < 4; i++) {
                 t[i] = (Hw__Trend)HW__TREND__INIT;
                 t[i].n_windows = 2;
@@ -710,9 +700,8 @@ TEST(closures_and_contents_are_of_the_newest_census)
 
         for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
                 of[i] = (Hw__BandContents)HW__BAND_CONTENTS__INIT;
-                of[i].has_band = of[i].has_bytes = 1;
-                of[i].band = told[i].band;
-                of[i].bytes = told[i].bytes;
+                SET(of[i], band, told[i].band);
+                SET(of[i], bytes, told[i].bytes);
                 of[i].name = (char *)told[i].name;
                 list[i] = &of[i];
         }

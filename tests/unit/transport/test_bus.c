@@ -47,8 +47,7 @@ static void on_request(void *ctx, const Hw__Request *request, struct bus_client 
         for (unsigned i = 0; i < f->replies; i++) {
                 Hw__Reply reply = HW__REPLY__INIT;
                 Hw__Done done = HW__DONE__INIT;
-                reply.has_more = 1;
-                reply.more = i + 1 < f->replies;
+                SET(reply, more, i + 1 < f->replies);
                 reply.what_case = HW__REPLY__WHAT_DONE;
                 reply.done = &done;
                 done.target = text;
@@ -403,8 +402,7 @@ static size_t pack_status(uint8_t bytes[64], uint64_t id)
         Hw__Request request = HW__REQUEST__INIT;
         Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
 
-        request.has_id = 1;
-        request.id = id;
+        SET(request, id, id);
         request.what_case = HW__REQUEST__WHAT_STATUS;
         request.status = &status;
         return hw__request__pack(&request, bytes);

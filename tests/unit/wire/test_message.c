@@ -13,9 +13,8 @@ static const Hw__Update *two_notes(void)
         Hw__Notes notes = HW__NOTES__INIT;
         Hw__Note a = HW__NOTE__INIT, b = HW__NOTE__INIT, *list[] = { &a, &b };
 
-        a.has_number = b.has_number = 1;
-        a.number = 1;
-        b.number = 2;
+        SET(a, number, 1);
+        SET(b, number, 2);
         a.text = (char *)(uintptr_t) "first";
         b.text = (char *)(uintptr_t) "second";
         notes.notes = list;

@@ -11,22 +11,19 @@ TEST(in_words)
 
         assert_string_equal(resident_text(text, sizeof(text), NULL), "");
         assert_string_equal(resident_text(text, sizeof(text), &r), "");
-        r.has_rss_bytes = r.has_live_bytes = r.has_reserve_bytes = r.has_kept_bytes = r.has_given_back_bytes =
-                r.has_files_bytes = r.has_foreign_bytes = 1;
-        r.rss_bytes = 63 << 20;
-        r.live_bytes = 1 << 20;
-        r.reserve_bytes = 2 << 20;
-        r.kept_bytes = 4 << 20;
-        r.given_back_bytes = 8 << 20;
-        r.files_bytes = 16 << 20;
-        r.foreign_bytes = 32 << 20;
+        SET(r, rss_bytes, 63 << 20);
+        SET(r, live_bytes, 1 << 20);
+        SET(r, reserve_bytes, 2 << 20);
+        SET(r, kept_bytes, 4 << 20);
+        SET(r, given_back_bytes, 8 << 20);
+        SET(r, files_bytes, 16 << 20);
+        SET(r, foreign_bytes, 32 << 20);
         assert_string_equal(resident_text(text, sizeof(text), &r),
                             "RSS 63.0 MiB: live data 1.00 MiB, slop and copy reserve 2.00 MiB, kept by the runtime "
                             "4.00 MiB, given back 8.00 MiB, files 16.0 MiB, foreign 32.0 MiB");
         assert_string_equal(resident_text(little, sizeof(little), &r), "RSS 63.0 Mi");
         r.has_given_back_bytes = r.has_foreign_bytes = 0;
-        r.has_unknown_bytes = 1;
-        r.unknown_bytes = 40 << 20;
+        SET(r, unknown_bytes, 40 << 20);
         assert_non_null(strstr(resident_text(text, sizeof(text), &r),
                                ", files 16.0 MiB, other 40.0 MiB (given back, foreign: not known separately)"));
 }
@@ -50,8 +47,7 @@ TEST(mapped_files_in_words)
         db.dirty_bytes = 3 << 20;
         assert_string_equal(resident_files_text(text, sizeof(text), &r),
                             "; mapped: /srv/db 80.0 MiB, of which 3.00 MiB are still to be written to it");
-        r.has_shared_bytes = 1;
-        r.shared_bytes = 90 << 20;
+        SET(r, shared_bytes, 90 << 20);
         libc = db;
         libc.path = "/memfd:cache (deleted)";
         libc.dirty_bytes = 0;

@@ -139,8 +139,7 @@ TEST(test_trends_and_alerts_refused)
         assert_non_null(refusal(&u)); /* band 0 */
         trend.band = 1;
         assert_null(refusal(&u));
-        trend.has_series = 1;
-        trend.series = HW__SERIES__SERIES_LIVE;
+        SET(trend, series, HW__SERIES__SERIES_LIVE);
         assert_non_null(refusal(&u));
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
@@ -275,12 +274,11 @@ TEST(test_json)
         Hw__TopicHead head = HW__TOPIC_HEAD__INIT;
 
         check_json(&p.base, false, "{}");
-        p.has_time_ns = p.has_min = p.has_max = p.has_mean = p.has_last = true;
-        p.time_ns = UINT64_MAX;
-        p.min = -INFINITY;
-        p.max = INFINITY;
-        p.mean = NAN;
-        p.last = 0.1;
+        SET(p, time_ns, UINT64_MAX);
+        SET(p, min, -INFINITY);
+        SET(p, max, INFINITY);
+        SET(p, mean, NAN);
+        SET(p, last, 0.1);
         check_json(&p.base, false,
                    "{\"timeNs\":\"18446744073709551615\",\"min\":\"-Infinity\",\"max\":\"Infinity\",\"mean\":\"NaN\","
                    "\"last\":0.1}");
@@ -288,8 +286,7 @@ TEST(test_json)
         check_json(&p.base, true, "{\"timeNs\":18446744073709551615,\"last\":0.1}");
         note.text = (char[]){ "q\"\\\n\x01\xC2\x9B\xE2\x80\xAE\xFF\xC3\xA9" };
         check_json(&note.base, false, "{\"text\":\"q\\\"\\\\\\n\\u0001\\u009B\\u202E\xEF\xBF\xBD\xC3\xA9\"}");
-        head.has_kind = true;
-        head.kind = HW__KIND__KIND_GC;
+        SET(head, kind, HW__KIND__KIND_GC);
         check_json(&head.base, false, "{\"kind\":\"KIND_GC\"}");
         head.kind = (Hw__Kind)99;
         check_json(&head.base, false, "{\"kind\":99}");
