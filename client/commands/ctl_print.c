@@ -69,23 +69,28 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
                              safe_text(safe, sizeof(safe), t->target));
 }
 
+static void print_count(const char *words, bool known, uint64_t n, const char *after)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)printf("%s %s%s", words, known ? hw_count_text(text, sizeof(text), n) : UNKNOWN, after);
+}
+
 /* Who came in over TCP and who did not; what changed something. */
 static void print_connections(const Hw__DaemonState *d)
 {
-        char safe[256], text[HW_NUMBER_MAX];
+        char safe[256];
 
         if (d->listen) {
-                (void)printf("listens at %s  keys %s", safe_text(safe, sizeof(safe), d->listen),
-                             hw_count_text(text, sizeof(text), d->authorized_keys));
-                (void)printf("  handshakes refused %s", hw_count_text(text, sizeof(text), d->handshakes_refused));
-                (void)printf("  failed %s\n", hw_count_text(text, sizeof(text), d->handshakes_failed));
+                (void)printf("listens at %s", safe_text(safe, sizeof(safe), d->listen));
+                print_count("  keys", true, d->authorized_keys, "");
+                print_count("  handshakes refused", true, d->handshakes_refused, "");
+                print_count("  failed", true, d->handshakes_failed, "\n");
         }
         if (d->strangers_refused > 0)
-                (void)printf("connections of other users refused %s\n",
-                             hw_count_text(text, sizeof(text), d->strangers_refused));
+                print_count("connections of other users refused", true, d->strangers_refused, "\n");
         if (d->forbidden_requests > 0)
-                (void)printf("requests forbidden by their key's role %s\n",
-                             hw_count_text(text, sizeof(text), d->forbidden_requests));
+                print_count("requests forbidden by their key's role", true, d->forbidden_requests, "\n");
 }
 
 static void print_daemon(const Hw__DaemonState *d)
@@ -101,12 +106,10 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)printf("  rss %s", hw_bytes_text(text, sizeof(text), (double)d->rss_bytes));
         if (d->has_memory_budget_bytes)
                 (void)printf(" of %s", hw_bytes_text(text, sizeof(text), (double)d->memory_budget_bytes));
-        (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
-        (void)printf("  refused %s",
-                     d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        print_count("\nrequests", d->has_requests, d->requests, "");
+        print_count("  refused", d->has_bad_requests, d->bad_requests, "");
         if (d->has_paced_requests)
-                (void)printf("  delayed %s (a client sent more at once than it may)",
-                             hw_count_text(text, sizeof(text), d->paced_requests));
+                print_count("  delayed", true, d->paced_requests, " (a client sent more at once than it may)");
         (void)putchar('\n');
         if (d->memory_pressure)
                 (void)printf("short of memory: %s\n", safe_text(safe, sizeof(safe), d->memory_pressure));
@@ -131,24 +134,22 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)putchar('\n');
         }
         if (d->has_subscribers_disconnected)
-                (void)printf("subscribers disconnected %s\n",
-                             hw_count_text(text, sizeof(text), d->subscribers_disconnected));
+                print_count("subscribers disconnected", true, d->subscribers_disconnected, "\n");
         if (d->has_connections_refused && d->connections_refused > 0) {
-                (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
+                print_count("connections refused", true, d->connections_refused, "");
                 if (d->has_descriptors_limit)
-                        (void)printf("; it may open only %s descriptors; its log says why",
-                                     hw_count_text(text, sizeof(text), d->descriptors_limit));
+                        print_count("; it may open only", true, d->descriptors_limit, " descriptors; its log says why");
                 (void)putchar('\n');
         }
         print_connections(d);
-        if (d->has_actions_done)
-                (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
-        if (d->has_actions_done && d->has_actions_failed)
-                (void)printf("  failed %s", hw_count_text(text, sizeof(text), d->actions_failed));
-        if (d->has_actions_done && d->has_actions_dropped)
-                (void)printf("  dropped %s", hw_count_text(text, sizeof(text), d->actions_dropped));
-        if (d->has_actions_done)
+        if (d->has_actions_done) {
+                print_count("actions done", true, d->actions_done, "");
+                if (d->has_actions_failed)
+                        print_count("  failed", true, d->actions_failed, "");
+                if (d->has_actions_dropped)
+                        print_count("  dropped", true, d->actions_dropped, "");
                 (void)putchar('\n');
+        }
         if (d->notifier)
                 print_notifier(d->notifier);
 }
