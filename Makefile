@@ -128,6 +128,9 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
+# A call back of a test has the parameters that its caller gives it.
+$(OBJ)/tests/%.o: private HW_CFLAGS += -Wno-unused-parameter
+
 $(GEN)/heapwatch/heapwatch.pb-c.c $(GEN)/heapwatch/heapwatch.pb-c.h &: proto/wire/heapwatch.proto
 	@mkdir -p $(GEN)/heapwatch
 	$(call SAY,GEN,$<)

@@ -12,7 +12,6 @@ static int take_notes(struct dl_phdr_info *info, size_t size, void *ctx)
 {
         char *expected = ctx;
 
-        (void)size;
         for (int i = 0; i < info->dlpi_phnum; i++) {
                 const ElfW(Phdr) *p = &info->dlpi_phdr[i];
                 const uint8_t *at = (const uint8_t *)(info->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;

@@ -239,7 +239,6 @@ static int setup(void **state)
         int fd = mkstemp(path);
         uint32_t x = 1;
 
-        (void)state;
         for (size_t i = 0; i < BYTES; i++) { /* compressible, yet not the same everywhere */
                 x = x * 1103515245u + 12345u;
                 plain[i] = (uint8_t)(i % 7 ? 'a' + (x >> 28) : i >> 10);
@@ -249,7 +248,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-        (void)state;
         return unlink(path);
 }
 

@@ -90,7 +90,6 @@ static volatile sig_atomic_t signals;
 
 static void count(int signal)
 {
-        (void)signal;
         signals++;
 }
 
@@ -239,7 +238,6 @@ static bool maps_have(pid_t pid, const char *text)
 
 static void test_its_registers_are_its_own(void **state)
 {
-        (void)state;
         struct other w = start("wait");
         assert_int_equal(finish(&w, 0), 0);
         w = start("wait");
@@ -253,7 +251,6 @@ static void test_a_library_is_loaded_and_nothing_else_stays(void **state)
         char said[64];
         int outcome = AGENT_NOT_YET;
 
-        (void)state;
         assert_false(maps_have(w.pid, "/libanl.so"));
         for (int times = 0; times < 20; times++)
                 if (!inject_library(w.pid, false, "libanl.so.1", "", PATIENCE_MS, &outcome, said, sizeof(said), &error))
@@ -270,7 +267,6 @@ static void test_a_library_that_is_not_there(void **state)
         char said[64];
         int outcome = AGENT_NOT_YET;
 
-        (void)state;
         assert_false(inject_library(w.pid, false, "/does/not/exist.so", "", PATIENCE_MS, &outcome, said, sizeof(said),
                                     &error));
         assert_non_null(strstr(error.text, "could not load"));
@@ -285,7 +281,6 @@ static void test_signals_that_come_meanwhile_are_its_own(void **state)
         struct tracee t = { .pid = w.pid, .error = &error };
         int64_t result = 0;
 
-        (void)state;
         assert_true(tracee_stop(&t, w.pid, PATIENCE_MS));
         assert_true(tracee_is_stopped(&t));
         assert_int_equal(kill(w.pid, SIGUSR1), 0);
@@ -306,7 +301,6 @@ static void test_one_that_never_waits(void **state)
         struct tracee t = { .pid = o.pid, .error = &error };
         int status;
 
-        (void)state;
         assert_false(tracee_stop(&t, o.pid, 50));
         assert_non_null(strstr(error.text, "never quiet enough"));
         assert_int_equal(kill(o.pid, SIGTERM), 0);
@@ -323,7 +317,6 @@ static void test_one_that_holds_up_its_reader(void **state)
         int outcome = AGENT_NOT_YET, status;
         int permitted = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-        (void)state;
         if (permitted < 0)
                 skip();
         (void)close(permitted);
@@ -342,7 +335,6 @@ static void test_one_that_has_ended(void **state)
         struct other w = start("wait");
         struct tracee t = { .pid = w.pid, .error = &error };
 
-        (void)state;
         (void)finish(&w, 0);
         assert_false(tracee_stop(&t, w.pid, PATIENCE_MS));
         assert_string_equal(error.text, "ptrace: No such process");

@@ -15,7 +15,6 @@ static char said[4096];
 
 static void keep(void *ctx, const char *line)
 {
-        (void)ctx;
         (void)snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", line);
 }
 

@@ -260,7 +260,6 @@ TEST(axis_in_time_of_day)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         (void)setlocale(LC_ALL, "C.UTF-8");
         return 0;
 }

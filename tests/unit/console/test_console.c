@@ -1144,7 +1144,6 @@ TEST(what_was_cut_is_marked_once)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         (void)setlocale(LC_ALL, "C.UTF-8");
         (void)setenv("TZ", "UTC", 1);
         return 0;

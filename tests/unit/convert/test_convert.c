@@ -39,7 +39,6 @@ static int open_log(void **state)
         static struct eventlog_writer o;
         const int fd = memfd_create("convert", MFD_CLOEXEC);
 
-        (void)state;
         put_header(&o);
         writer_block_begin(&o, MS, MS, HW_CAP_NONE);
         put_identity(&o, 1700000000);

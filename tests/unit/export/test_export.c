@@ -53,7 +53,6 @@ static char directory[] = "/tmp/hw-export-XXXXXX", path[64];
 
 static int set_up(void **state)
 {
-        (void)state;
         memcpy(directory, "/tmp/hw-export-XXXXXX", sizeof(directory));
         assert_non_null(mkdtemp(directory));
         (void)snprintf(path, sizeof(path), "%s/queue", directory);
@@ -62,7 +61,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         (void)unlink(path);
         assert_int_equal(rmdir(directory), 0);
         return 0;
@@ -238,8 +236,6 @@ TEST(pauses_double_within_bounds)
 
 static const char *daemon_name(const void *ctx, size_t daemon)
 {
-        (void)ctx;
-        (void)daemon;
         return "d";
 }
 

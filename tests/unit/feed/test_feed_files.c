@@ -250,7 +250,6 @@ TEST(a_pipe_makes_the_feed_readable)
 
 static void on_alarm(int number)
 {
-        (void)number;
 }
 
 TEST(a_signal_ends_a_wait)
@@ -270,21 +269,16 @@ TEST(a_signal_ends_a_wait)
 
 static int setup(void **state)
 {
-        (void)state;
         return mkdtemp(directory) ? 0 : -1;
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *at)
 {
-        (void)st;
-        (void)flag;
-        (void)at;
         return remove(path);
 }
 
 static int teardown(void **state)
 {
-        (void)state;
         return nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -52,7 +52,6 @@ static inline void server_event(struct bufferevent *b, short what, void *ctx)
 {
         struct server *s = ctx;
 
-        (void)what;
         for (size_t i = 0; i < sizeof(s->open) / sizeof(*s->open); i++)
                 if (s->open[i] == b)
                         s->open[i] = NULL;
@@ -65,8 +64,6 @@ static inline void server_accept(struct evconnlistener *l, evutil_socket_t fd, s
         struct server *s = ctx;
         size_t i = 0;
 
-        (void)a;
-        (void)n;
         while (s->open[i])
                 i++;
         assert_true(i < sizeof(s->open) / sizeof(*s->open));

@@ -28,7 +28,6 @@ static void on_done(void *ctx, const struct http_result *result)
 
 static int set_up(void **state)
 {
-        (void)state;
         base = event_base_new();
         http = http_new(base);
         return http ? 0 : -1;
@@ -36,7 +35,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         http_destroy(&http);
         event_base_free(base);
         return 0;
@@ -268,7 +266,6 @@ TEST_WITH(requests_are_bounded_and_cancelled, set_up, tear_down)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         signal(SIGPIPE, SIG_IGN);
         return 0;
 }

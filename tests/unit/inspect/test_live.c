@@ -66,7 +66,6 @@ TEST(test_part_of_a_page)
 
 static void *rest(void *unused)
 {
-        (void)unused;
         for (;;)
                 (void)pause();
         return NULL;

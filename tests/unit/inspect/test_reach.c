@@ -12,7 +12,6 @@
 
 static bool always(void *ctx)
 {
-        (void)ctx;
         return true;
 }
 

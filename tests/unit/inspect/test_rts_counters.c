@@ -21,7 +21,6 @@ static struct {
 
 static bool read_bss(void *ctx, uint64_t at, void *to, size_t n)
 {
-        (void)ctx;
         if (at < BSS || at - BSS > BSS_BYTES || n > BSS_BYTES - (at - BSS))
                 return false;
         memcpy(to, f.bytes + (at - BSS), n);
@@ -30,7 +29,6 @@ static bool read_bss(void *ctx, uint64_t at, void *to, size_t n)
 
 static int begin(void **unused)
 {
-        (void)unused;
         memset(&f, 0, sizeof(f));
         f.memory.read = read_bss;
         f.variables = (struct range){ BSS, BSS + BSS_BYTES };

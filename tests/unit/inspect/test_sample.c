@@ -17,7 +17,6 @@
 
 static bool always(void *ctx)
 {
-        (void)ctx;
         return true;
 }
 

@@ -12,7 +12,6 @@ static const char *const releases[] = { "9.0 to 9.4", "9.6", "9.8 to 9.10", "9.0
 
 static bool at_once(void *ctx)
 {
-        (void)ctx;
         return true;
 }
 

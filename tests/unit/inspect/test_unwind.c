@@ -88,7 +88,6 @@ __attribute__((noinline)) static void sort(void)
 
 static int open_self(void **state)
 {
-        (void)state;
         sort();
         return n_words ? 0 : -1;
 }
@@ -205,7 +204,6 @@ static int find_own_table(struct dl_phdr_info *info, size_t size, void *ctx)
 {
         struct range *ret = ctx;
 
-        (void)size;
         for (size_t i = 0; i < info->dlpi_phnum && !ret->end; i++)
                 if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
                         *ret = (struct range){ info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,

@@ -13,8 +13,6 @@
 
 static const char *daemon_name(const void *ctx, size_t daemon)
 {
-        (void)ctx;
-        (void)daemon;
         return "ipc:///d";
 }
 

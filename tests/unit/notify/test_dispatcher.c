@@ -88,7 +88,6 @@ static void second(uint64_t now)
 
 static void on_act(void *ctx, const struct alert_event *e, struct action_plan *p, bool known)
 {
-        (void)ctx;
         seen.plan = p;
         seen.acted++;
         seen.fingerprint = e->fingerprint;
@@ -110,7 +109,6 @@ static int set_up(void **state)
 {
         struct error error;
 
-        (void)state;
         memset(&seen, 0, sizeof(seen));
         memset(&record, 0, sizeof(record));
         memset(alerts, 0, sizeof(alerts));
@@ -128,7 +126,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         dispatcher_destroy(&dispatcher);
         action_plan_unref(&plan);
         action_plan_unref(&no_plan);
@@ -496,7 +493,6 @@ static bool take(void *ctx, const struct alert_event *e, bool fresh, const struc
 {
         struct taken *t = ctx;
 
-        (void)results;
         if (!t->room)
                 return false;
         *t = (struct taken){ t->n + 1, e->fingerprint, n, true, fresh };

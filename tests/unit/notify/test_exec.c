@@ -35,14 +35,12 @@ static struct event_base *base;
 
 static int set_up(void **state)
 {
-        (void)state;
         base = event_base_new();
         return base ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-        (void)state;
         event_base_free(base);
         return 0;
 }

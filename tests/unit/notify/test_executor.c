@@ -25,14 +25,12 @@ static struct seen seen;
 
 static void on_report(void *ctx, const struct action_report *report)
 {
-        (void)ctx;
         assert_true(seen.n < SEEN_MAX);
         seen.reports[seen.n++] = *report;
 }
 
 static void on_over(void *ctx, const struct alert_event *event)
 {
-        (void)ctx;
         assert_string_equal(alert_event_text(event, "target"), "api-1");
         seen.over++;
 }
@@ -41,7 +39,6 @@ static int set_up(void **state)
 {
         struct executor_options options = { .report = on_report, .over = on_over, .retry_ns = 1000000u };
 
-        (void)state;
         memset(&seen, 0, sizeof(seen));
         options.base = base = event_base_new();
         executor = executor_new(&options);
@@ -50,7 +47,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         executor_destroy(&executor);
         event_base_free(base);
         return 0;
@@ -436,7 +432,6 @@ TEST(plans_refuse_mistakes)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         signal(SIGPIPE, SIG_IGN);
         return 0;
 }

@@ -22,7 +22,6 @@ static char home[64], place[256], file[320];
 
 static int set_up(void **state)
 {
-        (void)state;
         (void)snprintf(home, sizeof(home), "/tmp/hw-symbols-XXXXXX");
         if (!mkdtemp(home) || setenv("HOME", home, 1) != 0 || unsetenv("XDG_CACHE_HOME") != 0)
                 return -1;
@@ -33,15 +32,11 @@ static int set_up(void **state)
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-        (void)st;
-        (void)type;
-        (void)ftw;
         return remove(path);
 }
 
 static int tear_down(void **state)
 {
-        (void)state;
         return nftw(home, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 

@@ -16,7 +16,6 @@ static pthread_cond_t nobody = PTHREAD_COND_INITIALIZER;
 
 static void *wait_for_ever(void *unused)
 {
-        (void)unused;
         pthread_mutex_lock(&never);
         for (;;)
                 pthread_cond_wait(&nobody, &never);
@@ -27,7 +26,6 @@ static void *wait_with_limit(void *unused)
 {
         struct timespec t;
 
-        (void)unused;
         clock_gettime(CLOCK_REALTIME, &t);
         t.tv_sec += 1000;
         pthread_mutex_lock(&never);

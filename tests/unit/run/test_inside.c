@@ -102,7 +102,6 @@ TEST(test_only_what_executes_another_program_has)
 
 static int set_up(void **state)
 {
-        (void)state;
         if (!mkdtemp(directory))
                 return -1;
         (void)snprintf(socket_path, sizeof(socket_path), "%s/agent", directory);
@@ -111,7 +110,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         inside_clean(socket_path);
         return rmdir(directory);
 }
