@@ -48,7 +48,6 @@ struct pipeline *targets_find(const struct targets *t, const char *name)
 
 size_t targets_count(const struct targets *t)
 {
-        (void)t;
         return TARGETS;
 }
 
@@ -59,14 +58,12 @@ struct pipeline *targets_get(const struct targets *t, size_t index)
 
 uint64_t targets_epoch(const struct targets *t)
 {
-        (void)t;
         return 1;
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
                 char ret_before[TARGET_NAME_MAX + 1], struct error *error)
 {
-        (void)wish;
         if (ret_before)
                 ret_before[0] = '\0';
         if (!target_name_valid(name) || !uri->text[0])
@@ -85,7 +82,6 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         static Hw__DaemonState state = HW__DAEMON_STATE__INIT;
         static Hw__Update update = HW__UPDATE__INIT;
 
-        (void)t;
         state.version = (char *)HEAPWATCH_VERSION;
         update.body_case = HW__UPDATE__BODY_DAEMON;
         update.daemon = &state;
@@ -101,8 +97,6 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
         struct error_sink says = diagnostics_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
-        (void)targets;
-        (void)reloaded;
         if (rules)
                 rulebook_change(book, rules);
         return rules;
@@ -112,8 +106,6 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
 
 static int nobody(void *ctx, const Hw__Update *update)
 {
-        (void)ctx;
-        (void)update;
         return 0;
 }
 

@@ -18,26 +18,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool no_span(void *ctx, struct rule_subject s, struct time_range range, struct trend_cell *ret)
 {
-        (void)ctx;
-        (void)s;
-        (void)range;
         *ret = (struct trend_cell){ 0 };
         return false;
 }
 
 static bool one_sample(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
-        (void)ctx;
-        (void)s;
         *ret = (struct trend_cell){ .cell = { .min = 5, .max = 5, .last = 5, .last_ns = before_ns / 2 } };
         return true;
 }
 
 static double no_area(void *ctx, struct rule_subject s, struct time_range range)
 {
-        (void)ctx;
-        (void)s;
-        (void)range;
         return (double)NAN;
 }
 
@@ -50,43 +42,31 @@ static double no_quantile(void *ctx, struct rule_subject s, struct time_range ra
 
 static double some_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
 {
-        (void)ctx;
-        (void)at;
         return id % 2;
 }
 
 static enum trend_verdict no_verdict(void *ctx, struct rule_subject s)
 {
-        (void)ctx;
-        (void)s;
         return TREND_UNKNOWN;
 }
 
 static bool no_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
-        (void)ctx;
-        (void)s;
-        (void)ret;
         return false;
 }
 
 static uint64_t still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
-        (void)ctx;
-        (void)s;
         return verdict ? range.to_ns : range.from_ns;
 }
 
 static uint64_t began(void *ctx, bool of_target)
 {
-        (void)ctx;
         return of_target;
 }
 
 static bool a_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
-        (void)ctx;
-        (void)id;
         for (unsigned i = 0; i < BAND_TEXTS; i++)
                 ret->of[i] = i % 2 ? NULL : "Main.retain";
         return true;

@@ -34,7 +34,6 @@ static int no_bus_send(void *ctx, const Hw__Update *update)
 
         no_bus_checks = true;
         packed = malloc(size + 1);
-        (void)ctx;
         if (!packed || size > LIMIT_MESSAGE_BYTES || hw__update__pack(update, packed) != size)
                 abort();
         Hw__Update *read = hw_update_unpack(packed, size, &reason);
@@ -48,7 +47,6 @@ static int no_bus_send(void *ctx, const Hw__Update *update)
 
 struct update_sink bus_sink(struct bus *bus)
 {
-        (void)bus;
         return (struct update_sink){ .send = no_bus_send };
 }
 
@@ -114,38 +112,31 @@ bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
 
 void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
 {
-        (void)client;
-        (void)cpu_ns;
 }
 
 void bus_pump(struct bus *bus)
 {
-        (void)bus;
 }
 
 const struct principal *bus_client_principal(const struct bus_client *client)
 {
         static const struct principal owner = { .role = ROLE_CONTROL };
 
-        (void)client;
         return &owner;
 }
 
 const char *bus_client_name(struct bus_client *client)
 {
-        (void)client;
         return "?";
 }
 
 bool bus_client_is_root(const struct bus_client *client)
 {
-        (void)client;
         return false;
 }
 
 bool bus_client_refused(const struct bus_client *client)
 {
-        (void)client;
         return false;
 }
 
@@ -156,8 +147,6 @@ enum bus_took bus_offer_last(struct bus_client *client, Hw__Reply *reply)
 
 void bus_make_room(struct bus *bus, const struct bus_client *but)
 {
-        (void)bus;
-        (void)but;
 }
 
 /* A reply that found no room is not one. */
@@ -176,14 +165,11 @@ uint64_t bus_client_who(const struct bus_client *client)
 
 bool bus_reload_keys(struct bus *bus, struct error *error)
 {
-        (void)bus;
-        (void)error;
         return true;
 }
 
 struct admission *bus_admission(const struct bus *bus)
 {
-        (void)bus;
         return NULL;
 }
 
@@ -191,12 +177,9 @@ const struct bus_stats *bus_stats(struct bus *bus)
 {
         static const struct bus_stats none;
 
-        (void)bus;
         return &none;
 }
 
 void bus_count_control(struct bus *bus, bool forbidden)
 {
-        (void)bus;
-        (void)forbidden;
 }

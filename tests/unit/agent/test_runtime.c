@@ -34,12 +34,10 @@
 
 void interpose_options(char *words)
 {
-        (void)words;
 }
 
 void interpose_profile_file(bool unwanted)
 {
-        (void)unwanted;
 }
 
 /* ------------------------------------------------------------- the stand-in */
@@ -167,7 +165,6 @@ UNWATCHED bool startEventLogging(const struct event_log_writer *w)
 
 UNWATCHED void flushEventLog(void **capability)
 {
-        (void)capability;
         if (eventlog_enabled)
                 write_block(capEventBuf);
 }
@@ -252,7 +249,6 @@ static volatile bool stop_working;
 
 UNWATCHED static void *work(void *unused)
 {
-        (void)unused;
         for (unsigned i = 0; !stop_working; i++) {
                 pthread_mutex_lock(&capability_lock);
                 post(19, "working", 7, true);
@@ -522,7 +518,6 @@ UNWATCHED static void program_with_a_log(void)
 
 static void *drain(void *unused)
 {
-        (void)unused;
         while (read_until(&first, NULL))
                 ;
         return NULL;
@@ -662,7 +657,6 @@ TEST(test_threads_that_leave_late)
 
 static int make_directory(void **state)
 {
-        (void)state;
         snprintf(directory, sizeof(directory), "/tmp/hw-agent-XXXXXX");
         if (!mkdtemp(directory))
                 return -1;
@@ -672,7 +666,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-        (void)state;
         return rmdir(directory);
 }
 

@@ -279,7 +279,6 @@ static int begin_tests(void **state)
 {
         char version[32];
 
-        (void)state;
         (void)symbols_find(version, sizeof(version));
         return 0;
 }

@@ -31,14 +31,11 @@ static uint64_t now_s; /* after BEGAN, by all clocks */
 
 static int throw_away(void *ctx, const Hw__Update *update)
 {
-        (void)ctx;
-        (void)update;
         return 0;
 }
 
 static void say(void *ctx, const char *line)
 {
-        (void)ctx;
         fail_msg("%s", line);
 }
 
@@ -76,19 +73,16 @@ static int set_up_with(bool agent)
 
 static int set_up(void **state)
 {
-        (void)state;
         return set_up_with(false);
 }
 
 static int set_up_agent(void **state)
 {
-        (void)state;
         return set_up_with(true);
 }
 
 static int tear_down(void **state)
 {
-        (void)state;
         alerting_destroy(&alerting);
         publisher_destroy(&publisher);
         tracker_destroy(&tracker);
@@ -221,7 +215,6 @@ TEST_WITH(a_program_with_an_agent, set_up_agent, tear_down)
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-        (void)clock;
         *ret = (struct timespec){ .tv_sec = (time_t)(BEGAN / S + now_s) };
         return 0;
 }

@@ -93,7 +93,6 @@ static bool now_and_then(void)
 
 static bool on_time_is_up(void *ctx)
 {
-        (void)ctx;
         return now_and_then();
 }
 
@@ -122,7 +121,6 @@ static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
 {
         const struct rule_moment at = { .time_ns = tick->watermark_ns, .wall_ns = UNKNOWN_U64, .run = 1 };
 
-        (void)ctx;
         if (now_and_then() || !judge(&in_gaps, &at, (struct rule_gap){ tick->follows, tick->goes_on })) {
                 waits++;
                 return TICK_WAIT;
@@ -174,14 +172,11 @@ static void live(uint64_t time_ns)
 
 static int throw_away(void *ctx, const Hw__Update *update)
 {
-        (void)ctx;
-        (void)update;
         return 0;
 }
 
 static void say(void *ctx, const char *line)
 {
-        (void)ctx;
         fail_msg("%s", line);
 }
 
@@ -232,7 +227,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         alerts_destroy(&in_gaps.alerts);
         alerts_destroy(&in_full.alerts);
         alerting_destroy(&alerting);
@@ -275,7 +269,6 @@ static void the_same_in_turns(void **state)
 /* An hour of silence: asked about when slices leave windows, not at each of its moments. */
 static void an_hour_costs_little(void **state)
 {
-        (void)state;
         ev(&feed, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0), U(100000000), U(4), "", "", "", "", "", "", "");
         for (uint64_t s = 1; s <= 60; s++)
                 one_census(s * SECOND);

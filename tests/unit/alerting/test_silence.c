@@ -16,14 +16,12 @@ static struct silences silences;
 
 static int set_up(void **state)
 {
-        (void)state;
         silences_init(&silences);
         return 0;
 }
 
 static int tear_down(void **state)
 {
-        (void)state;
         silences_done(&silences);
         return 0;
 }

@@ -26,7 +26,6 @@ static void start(void)
 
 static int set_up(void **state)
 {
-        (void)state;
         base = event_base_new();
         (void)snprintf(directory, sizeof(directory), "/tmp/hw-silences-XXXXXX");
         if (!mkdtemp(directory))
@@ -41,7 +40,6 @@ static int tear_down(void **state)
 {
         char command[128];
 
-        (void)state;
         silence_store_destroy(&store);
         event_base_free(base);
         (void)unlink(path);

@@ -61,7 +61,6 @@ static void *serve(void *unused)
         char line[128] = "", text[512];
         int fd = accept(agent.listener, NULL, NULL);
 
-        (void)unused;
         MUST(recv(fd, line, sizeof(line) - 1, 0) > 0);
         const int number = (int)strcspn(line, " ");
         snprintf(text, sizeof(text), "%s" AGENT_ANSWER "%.*s ok spoofed", agent.before, number, line);

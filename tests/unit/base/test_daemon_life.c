@@ -21,7 +21,6 @@ static char root[64], path[128];
 
 static int setup(void **state)
 {
-        (void)state;
         snprintf(root, sizeof(root), "/tmp/daemon-life-XXXXXX");
         if (!mkdtemp(root))
                 return -1;
@@ -31,7 +30,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-        (void)state;
         (void)unlink(path);
         return rmdir(root);
 }

@@ -22,7 +22,6 @@ static char root[64], path[128];
 
 static int setup(void **state)
 {
-        (void)state;
         snprintf(root, sizeof(root), "/tmp/own-places-XXXXXX");
         if (!mkdtemp(root))
                 return -1;
@@ -32,7 +31,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-        (void)state;
         if (unlink(path) != 0)
                 rmdir(path);
         return rmdir(root);

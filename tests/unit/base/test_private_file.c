@@ -18,7 +18,6 @@ static int set_up(void **state)
 {
         const int fd = mkstemp(path);
 
-        (void)state;
         assert_true(fd >= 0);
         assert_int_equal(write(fd, "secret", 6), 6);
         return close(fd);
@@ -26,7 +25,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         return unlink(path);
 }
 

@@ -81,7 +81,6 @@ TEST(test_trouble_lasts_until_its_target_is_written)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         log_set_level(LOG_ERROR);
         return mkdtemp(root) ? 0 : -1;
 }
@@ -91,7 +90,6 @@ static int end_tests(void **state)
         static const char *const targets[] = { "large", "small", "smaller" };
         char lock[64];
 
-        (void)state;
         for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
                 (void)unlink(path_of(targets[i]));
         (void)snprintf(lock, sizeof(lock), "%s/lock", root);

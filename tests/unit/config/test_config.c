@@ -76,7 +76,6 @@ static void refused(const char *line, const char *because)
 
 static int set_up(void **state)
 {
-        (void)state;
         return setenv("XDG_RUNTIME_DIR", "/run/user/someone", 1);
 }
 
@@ -303,7 +302,6 @@ TEST(the_command_line_wins)
 
 static int tear_down(void **state)
 {
-        (void)state;
         config_done(&o.c);
         config_done(&o.c); /* nothing to free */
         return 0;

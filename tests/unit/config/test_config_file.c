@@ -251,13 +251,11 @@ TEST(a_pipe_is_read_to_its_end)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         return mkdtemp(directory) && snprintf(path, sizeof(path), "%s/c.yaml", directory) > 0 ? 0 : -1;
 }
 
 static int end_tests(void **state)
 {
-        (void)state;
         unlink(path);
         return rmdir(directory);
 }

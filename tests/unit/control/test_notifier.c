@@ -59,7 +59,6 @@ static int set_up(void **state)
         const struct stamp at = { 5, FIRED }, never = { UNKNOWN_U64, UNKNOWN_U64 };
         struct error error;
 
-        (void)state;
         (void)snprintf(directory, sizeof(directory), "/tmp/hw-child-XXXXXX");
         if (!mkdtemp(directory) || setenv("PATH", directory, 1) != 0)
                 return -1;
@@ -93,7 +92,6 @@ static int tear_down(void **state)
         static const char *const names[] = { "heapwatch", "seen", "lines" };
         char path[128];
 
-        (void)state;
         notifier_destroy(&notifier);
         silence_store_destroy(&silences);
         for (size_t i = 0; i < sizeof(alerts) / sizeof(*alerts); i++)
@@ -272,7 +270,6 @@ TEST_WITH(one_that_does_not_read_holds_up_nobody, set_up, tear_down)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         log_set_level(LOG_ERROR);
         (void)signal(SIGPIPE, SIG_IGN); /* as the daemon does */
         return 0;

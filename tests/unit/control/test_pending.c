@@ -35,7 +35,6 @@ static void on_again(void *ctx, const Hw__Request *request, struct bus_client *c
         Hw__Reply reply = HW__REPLY__INIT;
         struct fixture *f = ctx;
 
-        (void)request;
         reply.error = f->text;
         bus_reply(client, &reply);
 }

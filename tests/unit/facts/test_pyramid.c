@@ -155,7 +155,6 @@ static void ring_against_naive(uint32_t capacity, uint64_t width, uint64_t start
 
 static void test_ring_is_what_a_list_says(void **unused)
 {
-        (void)unused;
         for (uint64_t seed = 1; seed <= 12; seed++) {
                 ring_against_naive(8, 1000, 0, seed);
                 ring_against_naive(5, SECOND, 12345 * SECOND, seed + 100);
@@ -171,7 +170,6 @@ static void test_the_end_of_time(void **unused)
         struct pyramid p = { 0 };
         struct values all = { 0 }, room;
 
-        (void)unused;
         assert_true(push(&shape, &p, 0, (struct sample){ UINT64_MAX - 1, 1 }));
         assert_true(push(&shape, &p, 0, (struct sample){ UINT64_MAX, 2 }));
         assert_false(push(&shape, &p, 0, (struct sample){ 0, 3 }));
@@ -235,7 +233,6 @@ static void levels_keep_all(uint64_t start, uint64_t step, uint64_t seed)
 
 static void test_growing_rings_keep_all(void **unused)
 {
-        (void)unused;
         for (uint64_t seed = 1; seed < 5; seed++) {
                 levels_keep_all(0, SECOND / 10, seed);
                 levels_keep_all(777777 * SECOND, SECOND, seed);
@@ -248,7 +245,6 @@ static void test_cells_are_of_samples(void **unused)
 {
         struct pyramid p = { 0 };
 
-        (void)unused;
         n_kept = 0;
         for (uint64_t s = 0; s < 6000; s += 20)
                 push_all(&p, (struct sample){ s * SECOND, s });
@@ -262,7 +258,6 @@ static void test_the_level_that_reaches_back(void **unused)
 {
         struct pyramid p = { 0 };
 
-        (void)unused;
         n_kept = 0;
         assert_int_equal(pyramid_level(&levels, &p, 0), 0);
         for (uint64_t s = 1000; s < 1060; s++)
@@ -293,7 +288,6 @@ static void test_ranges_of_several_levels(void **unused)
         uint64_t now = 5000 * SECOND;
         unsigned widened = 0;
 
-        (void)unused;
         random_state = 42;
         n_kept = 0;
         for (unsigned i = 0; i < 6000; i++) {
@@ -324,7 +318,6 @@ static void test_the_cell_before(void **unused)
         struct pyramid p = { 0 };
         struct values room;
 
-        (void)unused;
         n_kept = 0;
         assert_null(pyramid_before(&levels, &p, UINT64_MAX, &room));
         for (uint64_t s = 100; s < 700; s += 3)
@@ -382,7 +375,6 @@ static void test_cells_may_own_memory(void **unused)
         struct pyramid p = { 0 };
         uint64_t now = 0;
 
-        (void)unused;
         random_state = 5;
         for (int i = 0; i < 3000; i++) {
                 now += random_u64() % (i % 100 ? 2 * SECOND : 40 * SECOND);

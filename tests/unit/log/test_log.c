@@ -30,7 +30,6 @@ static int set_up(void **state)
 {
         struct log_levels info = log_level_everywhere(LOG_INFO);
 
-        (void)state;
         kept = dup(STDERR_FILENO);
         log_set_levels(&info);
         return pipe2(ends, 0) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? use(ends[0], ends[1]) : -1;
@@ -38,7 +37,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         unsetenv("JOURNAL_STREAM");
         for (char got[4096]; read(ends[0], got, sizeof(got)) > 0;)
                 ;

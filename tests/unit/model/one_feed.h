@@ -9,14 +9,12 @@ static struct feed f;
 
 static int open_feed(void **unused)
 {
-        (void)unused;
         feed_open(&f);
         return 0;
 }
 
 static int close_feed(void **unused)
 {
-        (void)unused;
         feed_close(&f);
         return 0;
 }

@@ -80,7 +80,6 @@ static void take_census(void *ctx, const struct census *census)
 {
         struct sample *s = start(censuses, &n_censuses);
 
-        (void)ctx;
         assert_false(census->unfinished);
         for (uint32_t i = 0; i < census->n_rows; i++) {
                 const struct band *band = bands_get(model_bands(m), census->rows[i].band);

@@ -40,21 +40,16 @@ static char root[] = "/tmp/hw-recorder-XXXXXX";
 
 static int make_root(void **state)
 {
-        (void)state;
         return mkdtemp(root) ? 0 : -1;
 }
 
 static int remove_one(const char *path, const struct stat *st, int what, struct FTW *place)
 {
-        (void)st;
-        (void)what;
-        (void)place;
         return remove(path);
 }
 
 static int remove_root(void **state)
 {
-        (void)state;
         return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -549,7 +544,6 @@ static void count_labels(void *ctx, const struct hw_eventlog *log, const struct 
 {
         unsigned *labels = ctx;
 
-        (void)log;
         for (size_t i = 0; i < n; i++)
                 *labels += events[i].id == HW_THREAD_LABEL;
 }

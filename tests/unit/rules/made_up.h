@@ -77,7 +77,6 @@ static inline double made_quantile(void *ctx, struct rule_subject s, struct time
 
 static inline double made_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
 {
-        (void)at;
         return ((struct made_up *)ctx)->facts[id];
 }
 
@@ -105,16 +104,11 @@ static inline enum trend_verdict made_word(void *ctx, struct rule_subject s)
 /* Nothing is known to stay. */
 static inline uint64_t made_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
-        (void)ctx;
-        (void)s;
-        (void)range;
-        (void)verdict;
         return 0;
 }
 
 static inline uint64_t made_began(void *ctx, bool of_target)
 {
-        (void)of_target;
         return ((struct made_up *)ctx)->began_ns;
 }
 
@@ -138,8 +132,6 @@ static inline bool made_band(void *ctx, uint32_t id, struct band_texts *ret)
 
 static inline void made_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])
 {
-        (void)ctx;
-        (void)s;
         snprintf(out, RULE_WORDS_MAX, "%s", what == WORDS_WHERE ? "in live data" : "");
 }
 
@@ -230,7 +222,6 @@ static inline void on_changed(void *ctx, const struct alert *alert, const struct
 
 static inline void to_stderr(void *ctx, const char *line)
 {
-        (void)ctx;
         fprintf(stderr, "%s\n", line);
 }
 

@@ -378,14 +378,11 @@ TEST(bands_of_one_label_are_told_apart)
 /* More bands than alerts may be: the rest is counted. */
 static uint32_t many(void *ctx)
 {
-        (void)ctx;
         return LIMIT_ALERTS + 50;
 }
 
 static bool any_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
-        (void)ctx;
-        (void)id;
         memset(ret->of, 0, sizeof(ret->of));
         ret->of[BAND_LABEL] = "same";
         return true;
@@ -393,9 +390,6 @@ static bool any_band(void *ctx, uint32_t id, struct band_texts *ret)
 
 static bool five_mib(void *ctx, struct rule_subject s, uint64_t before_ns, struct trend_cell *ret)
 {
-        (void)ctx;
-        (void)s;
-        (void)before_ns;
         *ret = (struct trend_cell){ .cell.last = 5 * MIB };
         return true;
 }
@@ -441,7 +435,6 @@ struct counted {
 
 static uint32_t six_hundred(void *ctx)
 {
-        (void)ctx;
         return MANY_BANDS;
 }
 
@@ -455,9 +448,6 @@ static bool count_judged(void *ctx, struct rule_subject s, uint64_t before_ns, s
 
 static uint64_t soon_or_late(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
-        (void)ctx;
-        (void)range;
-        (void)verdict;
         return (s.band == SOON_BAND ? 4 : 100) * S;
 }
 

@@ -156,15 +156,11 @@ __attribute__((unused)) static void put(const char *path, int flags, const char 
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-        (void)st;
-        (void)type;
-        (void)ftw;
         return remove(path);
 }
 
 static int set_up(void **state)
 {
-        (void)state;
         signal(SIGPIPE, SIG_IGN);
         memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
         base = event_base_new();
@@ -173,7 +169,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         event_base_free(base);
         return nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -13,7 +13,6 @@ static unsigned n_found;
 
 static void on_process(void *ctx, const struct process_identity *process)
 {
-        (void)ctx;
         found = *process;
         n_found++;
 }

@@ -315,7 +315,6 @@ static inline struct said play_events(const uint8_t *bytes, size_t size, size_t 
 
 static inline size_t one_piece(void *ctx)
 {
-        (void)ctx;
         return 0;
 }
 
@@ -330,7 +329,6 @@ static inline size_t two_pieces(void *ctx)
 
 static inline size_t single_bytes(void *ctx)
 {
-        (void)ctx;
         return 1;
 }
 

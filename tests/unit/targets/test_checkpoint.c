@@ -22,8 +22,6 @@ static struct ruleset *rules;
 
 static int ignore(void *ctx, const Hw__Update *u)
 {
-        (void)ctx;
-        (void)u;
         return 0;
 }
 
@@ -48,8 +46,6 @@ static struct pipeline *make(const struct checkpoint *checkpoint)
 
 static void complain(void *ctx, const char *text)
 {
-        (void)ctx;
-        (void)text;
 }
 
 static const struct error_sink diagnostics = { .say = complain };
@@ -381,7 +377,6 @@ TEST(test_files)
 
 static int begin_tests(void **state)
 {
-        (void)state;
         log_set_level(LOG_ERROR);
         rules = rules_load(NULL, 0, &diagnostics);
         return 0;
@@ -389,7 +384,6 @@ static int begin_tests(void **state)
 
 static int end_tests(void **state)
 {
-        (void)state;
         ruleset_destroy(&rules);
         return 0;
 }

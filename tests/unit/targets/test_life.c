@@ -25,7 +25,6 @@ static void alerts_balance(enum life_state s, enum life_event e, struct life_ste
         const unsigned begin = DO_BEGIN_RUN | DO_RESUME | DO_REOPEN;
         const bool begins = step.effects & begin, ends = step.effects & DO_END_ALERTS;
 
-        (void)e;
         if (step.next == LIFE_REMOVED)
                 return;
         assert_int_equal(ends, has_alerts(s) && !has_alerts(step.next));
@@ -42,7 +41,6 @@ TEST(alerts_end_once)
 
 static void runs_balance(enum life_state s, enum life_event e, struct life_step step)
 {
-        (void)e;
         if (step.next == LIFE_REMOVED)
                 return;
         if (life_in_run(s) && !life_in_run(step.next))

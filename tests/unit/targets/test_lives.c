@@ -402,9 +402,6 @@ static void make_targets(void)
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-        (void)st;
-        (void)type;
-        (void)at;
         return remove(path);
 }
 
@@ -578,21 +575,16 @@ static uint64_t lives, first = 1;
 
 static void all_lives_are_consistent(void **state)
 {
-        (void)state;
         for (uint64_t i = 0; i < lives; i++)
                 live(first + i);
 }
 
 static void no_request(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        (void)ctx;
-        (void)request;
-        (void)client;
 }
 
 static void refuse(void *ctx, const char *text)
 {
-        (void)ctx;
         fail_msg("%s", text);
 }
 
@@ -608,7 +600,6 @@ static int set_up(void **state)
         struct error error;
         char path[160], text[64];
 
-        (void)state;
         log_set_level(getenv("LIVES_LOG") ? LOG_DEBUG : LOG_ERROR);
         (void)snprintf(w.dir, sizeof(w.dir), "%s/hw-lives-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         assert_non_null(mkdtemp(w.dir));
@@ -642,7 +633,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         targets_destroy(&w.targets);
         bus_destroy(&w.bus);
         drop_store(w.store);
@@ -659,7 +649,6 @@ static void a_busy_target_holds_up_no_shutdown(void **state)
         struct error error;
         size_t n;
 
-        (void)state;
         assert_true(source_uri_parse("file:/nowhere/a.eventlog", &uri, &error));
         assert_int_equal(targets_add(w.targets, "a", &uri, &wish, NULL, &error), 0);
         struct pipeline *p = targets_find(w.targets, "a");

@@ -109,7 +109,6 @@ static Hw__Gc *newest; /* packed and unpacked: the message is borrowed */
 
 static void keep(void *ctx, const Hw__Update *u)
 {
-        (void)ctx;
         if (u->body_case == HW__UPDATE__BODY_HEAP)
                 keep_samples(u->heap);
         if (u->body_case != HW__UPDATE__BODY_GC)
@@ -159,7 +158,6 @@ static void compare_series(void *ctx, const struct model *m)
 {
         static const uint64_t steps[] = { 0, 2000000000, 10000000000, 60000000000 };
 
-        (void)ctx;
         for (unsigned id = 1; id < SERIES_COUNT; id++) {
                 const struct series *s = model_series(m, id, &view);
                 if (!n_samples[id])

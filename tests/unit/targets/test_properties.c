@@ -49,7 +49,6 @@ static size_t header_size(const struct log *l)
 
 static void split_at_random(const char *path, const struct log *l)
 {
-        (void)path;
         for (unsigned told = 0; told < 2; told++) {
                 struct said (*player)(const uint8_t *, size_t, size_t (*)(void *), void *) = told ? play_events : play;
                 struct said whole = player(l->bytes, l->size, one_piece, NULL);

@@ -24,9 +24,6 @@ struct fixture {
 
 static void no_request(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        (void)ctx;
-        (void)request;
-        (void)client;
 }
 
 static int set_up(void **state)

@@ -765,7 +765,6 @@ static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Done done = HW__DONE__INIT;
 
-        (void)request;
         done.target = calloc(1, f->reply_bytes + 1);
         assert_non_null(done.target);
         memset(done.target, 'x', f->reply_bytes);

@@ -16,7 +16,6 @@ static struct error error;
 
 static int set_up(void **state)
 {
-        (void)state;
         make_dir(dir);
         error.text[0] = '\0';
         return 0;
@@ -24,7 +23,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-        (void)state;
         return rmdir(dir); /* each test leaves it empty */
 }
 

@@ -175,8 +175,6 @@ static void on_source(evutil_socket_t fd, short what, void *ctx)
         struct busy *b = ctx;
         unsigned between = *b->received - b->received_before;
 
-        (void)fd;
-        (void)what;
         b->received_before = *b->received;
         if (between > b->most_between)
                 b->most_between = between;
@@ -247,8 +245,6 @@ static void on_connect(evutil_socket_t fd, short what, void *ctx)
 {
         struct resting *r = ctx;
 
-        (void)fd;
-        (void)what;
         r->other = new_socket(r->pair->context, ZMQ_PUSH, r->pair->endpoint);
         wait_for_descriptor(r->pair->ours);
         event_active(r->source, EV_TIMEOUT, 0);
@@ -258,8 +254,6 @@ static void on_readable_source(evutil_socket_t fd, short what, void *ctx)
 {
         struct resting *r = ctx;
 
-        (void)fd;
-        (void)what;
         r->received_at_turn = r->sink.received;
 }
 

@@ -405,7 +405,6 @@ static enum tick_answer count_tick(void *ctx, const struct tracker_tick *tick)
         uint64_t watermark_ns = tick->watermark_ns;
         uint64_t gap_ns = watermark_ns - ticks.from_ns, distance = watermark_ns - ticks.last_ns;
 
-        (void)ctx;
         ticks.told++;
         ticks.even &= distance == SECOND || (gap_ns > 600 * SECOND && distance <= gap_ns / 64 + SECOND);
         ticks.last_ns = watermark_ns;
