@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that were not prepared, read from outside: their threads; what is stopped runs again; who may not is told why."""
+import contextlib
 import gzip
 import json
 import lzma
@@ -42,20 +43,19 @@ programs = Programs({
 })
 
 
+@contextlib.contextmanager
 def started(path, *args, **kwargs):
-    """It, once all is there."""
-    program = subprocess.Popen([path, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **kwargs)
-    assert program.stdout.readline() == b"ready\n"
-    return program
+    """It, once all is there, until it is killed."""
+    with running(path, *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **kwargs) as program:
+        assert program.stdout.readline() == b"ready\n"
+        yield program
 
 
 @pytest.fixture(scope="module")
 def threaded():
     require_tracing()
-    program = started(programs["threaded"])
-    yield program
-    program.kill()
-    program.wait()
+    with started(programs["threaded"]) as program:
+        yield program
 
 
 def inspect(command, what, *args):
@@ -127,29 +127,21 @@ def test_threads_without_stopping(threaded):
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_threads_of_other_builds(build):
     require_tracing()
-    program = started(programs[build])
-    try:
+    with started(programs[build]) as program:
         found = inspect("threads", program.pid)
         check_threads(found)
         assert found["profiled"] == (build == "profiled")
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_threads_of_a_stripped_program(directory):
     require_tracing()
     path = shutil.copy(programs["threaded"], directory / "stripped")
     subprocess.run(["strip", path], check=True)
-    program = started(path)
-    try:
+    with started(path) as program:
         found = inspect("threads", program.pid)
         check_threads(found)
         assert not found["symbols"]
         assert all(f["name"].startswith("stripped+0x") for g in found["groups"] for f in g["frames"]), "no name is made up"
-    finally:
-        program.kill()
-        program.wait()
 
 
 def in_c(found):
@@ -184,23 +176,18 @@ def test_c_functions_of_threads(directory, stripped):
     path = shutil.copy(programs["foreign"], directory / "work")
     if stripped:
         subprocess.run(["strip", path], check=True)
-    program = started(path, "wait")
-    try:
+    with started(path, "wait") as program:
         check_c_frames(program.pid, "work")
         found = inspect("threads", program.pid, "--no-stop")
         waiting, unknown = in_c(found)
         assert not waiting and max(g["threads"] for g in unknown) == 7 and not any(g["c_stack_whole"] for g in unknown)
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize("build", ["foreign", "foreign-plain"])
 @pytest.mark.parametrize("call", ["safe", "unsafe"])
 def test_c_functions_of_a_thread_that_computes(build, call):
     require_tracing()
-    program = started(programs[build], call)
-    try:
+    with started(programs[build], call) as program:
         def in_loop():
             groups = [g for g in inspect("threads", program.pid)["groups"] if g["state"] in ("foreign", "running_c")]
             return [g for g in groups if g["c_frames"] and g["c_frames"][0]["name"] == "foreign_loop"]
@@ -211,9 +198,6 @@ def test_c_functions_of_a_thread_that_computes(build, call):
         if call == "unsafe":
             name = {"foreign_compress": "Main.$wcompress", "foreign_check": "Main.$wcheck"}[g["c_frames"][-1]["name"]]
             assert g["frames"][0]["name"].endswith(name), "which has no frame"
-    finally:
-        program.kill()
-        program.wait()
 
 
 def require_cores():
@@ -229,10 +213,10 @@ def allow_cores():
 def core_of(directory, path, *args, ready=lambda program: None):
     """Its core file after a crash, and the process that it was."""
     require_cores()
-    program = started(path, *args, cwd=directory, preexec_fn=allow_cores)
-    ready(program)
-    program.send_signal(signal.SIGABRT)
-    program.wait(timeout=DEADLINE_S)
+    with started(path, *args, cwd=directory, preexec_fn=allow_cores) as program:
+        ready(program)
+        program.send_signal(signal.SIGABRT)
+        program.wait(timeout=DEADLINE_S)
     [core] = directory.iterdir()
     return core, program.pid
 
@@ -368,8 +352,7 @@ def test_heap_to_the_object(threaded):
 def test_a_heap_that_takes_longer_than_a_stop_may():
     """50 MB of a program that collects all the time: most of it is copied while it runs, and the stop is a part of that."""
     require_tracing()
-    program = started(programs["held"], "48")
-    try:
+    with started(programs["held"], "48") as program:
         for command in ("heap", "why"):
             found = inspect(command, program.pid, "--max-pause", "20ms")
             assert found.get("stopped_s", 0) < 10 and found["complete"]
@@ -379,16 +362,12 @@ def test_a_heap_that_takes_longer_than_a_stop_may():
                 assert tips["closures"] == 48 * 10400 and "sample" not in found
             else:
                 assert found["unreached_bytes"] < found["bytes"] / 50 and found["paths"][0]["bytes"] > found["bytes"] * 0.98
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_a_heap_that_moves_all_the_time():
     """Major collections one after the other: a sample answers `heap`, and each says the command that reads all of it."""
     require_tracing()
-    program = started(programs["held"], "48", "1")
-    try:
+    with started(programs["held"], "48", "1") as program:
         found = inspect("heap", program.pid, "--max-pause", "20ms")
         assert 0 < found["sample"]["pieces"] < found["sample"]["of_pieces"]
         [tips] = [b for b in found["bands"] if b["name"].endswith("IntMap.Internal.Tip")]
@@ -401,9 +380,6 @@ def test_a_heap_that_moves_all_the_time():
         else:
             assert done.returncode == 2 and said, done.stderr
             assert inspect(said[1], said[2], "--max-pause", f"{said[3]}s")["paths"]
-    finally:
-        program.kill()
-        program.wait()
 
 
 def check_contents(found, *rows):
@@ -438,8 +414,7 @@ def test_heap_by_contents(threaded):
 def test_heap_by_a_sample():
     """Where it is wanted, and where there is no memory for all."""
     require_tracing()
-    program = started(programs["threaded"], "+RTS", "-A256m", "-RTS")
-    try:
+    with started(programs["threaded"], "+RTS", "-A256m", "-RTS") as program:
         whole = heap(program.pid)
         found = inspect("heap", program.pid, "--sample", "128MiB", "--seed", "3")
         for s in (found, inspect("heap", program.pid, "--memory", "470MiB", "--by", "type")):
@@ -450,17 +425,13 @@ def test_heap_by_a_sample():
         text = client("heap", program.pid, "--sample", "128MiB", "--seed", "3").stdout.decode()
         assert "(--seed 3)" in text and re.search(r"^ +BYTES +± \(95 %\) +SHARE +CLOSURES  TYPE\n.* ±[\d.]+ .iB ", text, re.M), text
         assert "sample" not in inspect("heap", program.pid, "--sample", "1GiB"), "all of it is less"
-    finally:
-        program.kill()
-        program.wait()
     done = client("heap", program.pid, "--sample", "128MiB", "--by", "contents")
     assert done.returncode == 2 and b"--sample is for bytes and closures of types" in done.stderr, done.stderr
 
 
 def test_equal_arrays(threaded, directory):
     """How many arrays there are of each size, and how many have the contents of another one; never what these are."""
-    program = started(programs["equal"])
-    try:
+    with started(programs["equal"]) as program:
         found = inspect("heap", program.pid, "--arrays")
         assert found["repeated_arrays"] >= 4990 and found["arrays"] >= 8000 and not found["not_compared_arrays"]
         assert [r for r in found["repeated"] if r["bytes"] == 40] == 10 * [{"bytes": 40, "arrays": 500}]
@@ -484,9 +455,6 @@ def test_equal_arrays(threaded, directory):
         assert re.search(r"; (CAF|a thread in) Main\.\S+ holds [\d.]+ %, too", brief), brief
         graph = directory / "equal.heapgraph"
         inspect("heap", program.pid, "-o", graph)
-    finally:
-        program.kill()
-        program.wait()
     for args, words in (((graph, "--arrays"), "has no contents to compare"), ((threaded.pid, "--arrays", "--retained"), "--arrays is for arrays alone")):
         done = client("heap", *args)
         assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
@@ -495,8 +463,7 @@ def test_equal_arrays(threaded, directory):
 def test_slices_of_arrays(directory):
     """How little of arrays slices use, and what is dead in pinned blocks with what would go; neither of copies."""
     require_tracing()
-    program, copies = started(programs["sliced"]), started(programs["sliced"], "copy")
-    try:
+    with started(programs["sliced"]) as program, started(programs["sliced"], "copy") as copies:
         found = inspect("why", program.pid, "ARR_WORDS")
         strings, texts = found["slices"]
         [root] = [r for r in found["roots"] if r.get("only_bytes", 0) > 8_000_000]
@@ -518,41 +485,28 @@ def test_slices_of_arrays(directory):
         assert sum(s["array_bytes"] for s in found["slices"]) < 50000, found
         assert "copy what is kept" not in client("why", copies.pid, "ARR_WORDS", "--brief").stdout.decode()
         assert max(r.get("with_dead_bytes", 0) for r in found["roots"]) < 50000, found
-    finally:
-        for one in (program, copies):
-            one.kill()
-            one.wait()
 
 
 def test_heap_of_one_generation():
     require_tracing()
-    program = started(programs["threaded"], "+RTS", "-G1", "-RTS")
-    try:
+    with started(programs["threaded"], "+RTS", "-G1", "-RTS") as program:
         check_heap(heap(program.pid))
         check_threads(inspect("threads", program.pid))
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_heap_of_other_builds(build):
     require_tracing()
-    program = started(programs[build])
-    try:
+    with started(programs[build]) as program:
         found = heap(program.pid, extra=2 if build == "profiled" else 0)
         check_heap(found)
         check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000))
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_heap_with_finalizers():
     """The runtime's own closures, which no type of Haskell is behind."""
     require_tracing()
-    program = started(programs["finalizers"])
-    try:
+    with started(programs["finalizers"]) as program:
         for by in "name", "type":
             found = heap(program.pid, "--by", by)
             bands = {b["name"]: b for b in found["bands"]}
@@ -562,16 +516,12 @@ def test_heap_with_finalizers():
         held = inspect("why", program.pid, "C_FINALIZER_LIST")
         assert held["closures"] == 5000 and held["roots"][0]["name"].startswith("thread in Main.main"), held
         assert inspect("why", program.pid, "DEAD_WEAK")["closures"] == 400
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_a_compact_region():
     """It counts once, with all that is dead in it, and whoever uses something in it holds it."""
     require_tracing()
-    program = subprocess.Popen([programs["region"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
+    with running(programs["region"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         size = int(program.stdout.readline())
         assert program.stdout.readline() == b"ready\n"
         [region] = [b for b in inspect("heap", program.pid)["bands"] if b["name"] == "COMPACT_NFDATA"]
@@ -583,16 +533,12 @@ def test_a_compact_region():
         why = inspect("why", program.pid)
         assert why["band"] == "COMPACT_NFDATA" and why["bytes"] == size and why["roots"][0]["with_bytes"] >= size, why
         assert why["roots"][0]["name"].startswith("thread in Main"), why
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_a_compact_region_that_grows():
     """It is larger when the program is stopped than it was when the copy was prepared: an answer has it all the same."""
     require_tracing()
-    program = started(programs["region"], "grow")
-    try:
+    with started(programs["region"], "grow") as program:
         answers = 0
         for _ in range(4):
             done = client("heap", program.pid, "--max-pause", "50ms", "--format", "json")
@@ -602,36 +548,25 @@ def test_a_compact_region_that_grows():
                 assert regions > found["bytes"] / 2 or found["unknown_bytes"] > 0, found
                 answers += 1
         assert answers > 0
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize("flags", ["-A16m", "-c", "-G3", "-xn", "-N2"])
 def test_heap_with_other_collectors(flags):
     require_tracing()
-    program = started(programs["threaded"], "+RTS", flags, "-RTS")
-    try:
+    with started(programs["threaded"], "+RTS", flags, "-RTS") as program:
         found = heap(program.pid)
         check_heap(found)
         check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000), ("GHC.Types.:", "[Order]", 500))
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_heap_as_the_runtime_counts_it(directory):
     """Band by band, but for ARR_WORDS: there the runtime counts whole blocks of pinned arrays."""
     require_tracing()
-    program = started(programs["plain"], "busy", "+RTS", "-hT", "-i0.02", "-RTS", cwd=directory)
-    try:
+    with started(programs["plain"], "busy", "+RTS", "-hT", "-i0.02", "-RTS", cwd=directory) as program:
         [log] = directory.glob("*.hp")
         wait_for(lambda: log.read_text().count("END_SAMPLE") > 2, "censuses", 30)
         found = inspect("heap", program.pid, "--by", "type")
         bands = {b["name"]: b["bytes"] for b in found["bands"]}
-    finally:
-        program.kill()
-        program.wait()
     census = {}
     for line in log.read_text().rsplit("BEGIN_SAMPLE", 2)[1].splitlines():
         if "\t" in line:
@@ -782,8 +717,7 @@ def test_who_holds_what_in_a_file(directory, threaded):
     since = client("heap", graph, "--since", graph).stdout.decode()
     assert re.search(r"^since \S+: \+0 B$", since, re.M) and "another run" not in since, since
 
-    program = started(programs["threaded"])
-    try:
+    with started(programs["threaded"]) as program:
         client("heap", program.pid, "-o", graph)
         program.stdin.write(b"more\n")
         program.stdin.flush()
@@ -802,9 +736,6 @@ def test_who_holds_what_in_a_file(directory, threaded):
         assert refused.returncode == 2 and b"--since compares types" in refused.stderr, refused
         other = client("heap", threaded.pid, "--since", graph).stdout.decode()
         assert f", of another run: inside-threaded, process {program.pid}" in other, other
-    finally:
-        program.kill()
-        program.wait()
 
     damaged = directory / "damaged.heapgraph"
     damaged.write_bytes(graph.read_bytes()[:-9])
@@ -816,25 +747,17 @@ def test_who_holds_what_in_a_file(directory, threaded):
 
 def test_why_of_a_stack_that_is_most_of_the_heap():
     require_tracing()
-    program = started(programs["threaded"], "stack")
-    try:
+    with started(programs["threaded"], "stack") as program:
         found = inspect("why", program.pid)
         assert found["band"].startswith("STACK") and found["bytes"] > 8000000, found
         assert found["roots"][0]["name"].startswith("thread in ") and found["roots"][0]["bytes"] > 0.9 * found["bytes"], found["roots"][0]
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_why_of_other_builds(build):
     require_tracing()
-    program = started(programs[build])
-    try:
+    with started(programs[build]) as program:
         check_why(program.pid)
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_why_of_a_stripped_program_and_of_its_core_file(directory):
@@ -843,12 +766,8 @@ def test_why_of_a_stripped_program_and_of_its_core_file(directory):
     (directory / "run").mkdir()
     path = shutil.copy(programs["threaded"], directory / "bin" / "stripped")
     subprocess.run(["strip", path], check=True)
-    program = started(path)
-    try:
+    with started(path) as program:
         check_why(program.pid, named=False)
-    finally:
-        program.kill()
-        program.wait()
     check_why(core_of(directory / "run", path)[0], named=False)
 
 
@@ -882,19 +801,11 @@ def check_sources(what, frame_name, by):
 def test_places_in_the_source(directory):
     require_tracing()
     path = directory / "sources"
-    program = started(programs["sources"])
-    try:
+    with started(programs["sources"]) as program:
         shutil.copy(programs["sources"], path)
         set_return_point(path, inspect("threads", program.pid)["groups"][0])
-    finally:
-        program.kill()
-        program.wait()
-    program = started(path)
-    try:
+    with started(path) as program:
         check_sources(program.pid, "Main.$wwaitForReply", "symbol")
-    finally:
-        program.kill()
-        program.wait()
     subprocess.run(["strip", path], check=True)
     (directory / "run").mkdir()
     check_sources(core_of(directory / "run", path)[0], "Main.waitForReply", "source")
@@ -917,10 +828,9 @@ def ticks(pid):
 def test_kill_leaves_no_program_stopped():
     """At whatever moment the inspection is killed, the program goes on."""
     require_tracing()
-    program = started(programs["threaded"], "busy")
     tool = pathlib.Path(CLIENT).with_name("heapwatch-inspect")
     rng = random.Random(7)
-    try:
+    with started(programs["threaded"], "busy") as program:
         took = []
         for _ in range(3):
             begin = time.monotonic()
@@ -944,31 +854,23 @@ def test_kill_leaves_no_program_stopped():
                 wait_for(lambda: (task / "status").read_text().split("State:\t")[1][0] not in "tT", "it to run")
         before = ticks(program.pid)
         wait_for(lambda: ticks(program.pid) > before + 5, "it to compute")
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_what_runs_is_running():
     """The stack of a thread that computes is found by its registers."""
     require_tracing()
-    program = started(programs["threaded"], "busy")
-    try:
+    with started(programs["threaded"], "busy") as program:
         def running_thread():
             found = inspect("threads", program.pid)
             return [g for g in found["groups"] if g["state"] in ("running", "running_c") and g["members"][0]["stack_whole"]]
         [g] = wait_for(running_thread, "a moment between collections")
         assert g["members"][0]["os_thread"] > 0
-    finally:
-        program.kill()
-        program.wait()
 
 
 def test_profile(directory):
     """The function that computes is the first, under its callers, and the files have the same."""
     require_tracing()
-    program = started(programs["threaded"], "spin")
-    try:
+    with started(programs["threaded"], "spin") as program:
         found = inspect("profile", program.pid, "--for", "1s", "-o", directory / "spin.collapsed")
         assert found["functions"][0]["name"] in ("Main.spin", "Main.$wspin"), found["functions"][:3]
         assert found["functions"][0]["self_s"] > 0.8 * found["sampled_cpu_s"]
@@ -981,25 +883,18 @@ def test_profile(directory):
         assert abs(sum(int(line.rsplit(" ", 1)[1]) for line in lines) / 1e6 - found["sampled_cpu_s"]) < 0.001
         largest = max(lines, key=lambda line: int(line.rsplit(" ", 1)[1]))
         assert "spinAgain" in largest and "spin" in largest.rsplit(" ", 1)[0].rsplit(";", 1)[1]
-    finally:
-        program.kill()
-        program.wait()
 
 
 @pytest.mark.parametrize("build", ["turns", "turns-threaded"])
 def test_profile_of_allocation(directory, build):
     """By bytes, which are split otherwise than CPU time, as the program itself counts both; and in the files, too."""
     require_tracing()
-    program = started(programs[build])
-    try:
+    with started(programs[build]) as program:
         found = inspect("profile", program.pid, "--allocation", "--for", "2s", "--hz", "500", "-o", directory / "turns.collapsed")
         text = client("profile", program.pid, "--allocation", "--for", "200ms", "-o", directory / "turns.speedscope.json").stdout.decode()
         refused = client("profile", program.pid, "--allocation", "--waiting")
         assert refused.returncode == 2 and b"make a profile for each" in refused.stderr, refused
         bytes_share, cpu_share = [float(n) for n in program.communicate()[0].split()]
-    finally:
-        program.kill()
-        program.wait()
     assert 0.69 < bytes_share < 0.71 and cpu_share < 0.3, (bytes_share, cpu_share)
     lines = (line.rsplit(" ", 1) for line in (directory / "turns.collapsed").read_text().splitlines())
     n = {"allocate": 0, "compute": 0}
@@ -1024,12 +919,8 @@ def test_profile_of_c_functions(directory, call, stripped):
     path = shutil.copy(programs["foreign"], directory / "work")
     if stripped:
         subprocess.run(["strip", path], check=True)
-    program = started(path, call)
-    try:
+    with started(path, call) as program:
         found = inspect("profile", program.pid, "--for", "2s", "-o", directory / "work.collapsed")
-    finally:
-        program.kill()
-        program.wait()
     time_of = {}
     for line in (directory / "work.collapsed").read_text().splitlines():
         stack, us = line.rsplit(" ", 1)
@@ -1051,14 +942,10 @@ def test_profile_of_c_functions(directory, call, stripped):
 def test_profile_of_what_threads_wait_for(directory):
     """70 threads wait in one function and 30 in another while garbage is collected: so do their shares, apart from CPU time."""
     require_tracing()
-    program = started(programs["threaded"], "wait")
-    try:
+    with started(programs["threaded"], "wait") as program:
         found = inspect("profile", program.pid, "--waiting", "--by", "thread", "--for", "1s", "-o", directory / "wait.collapsed")
         text = client("profile", program.pid, "--waiting", "--for", "1s").stdout.decode()
         plain = inspect("profile", program.pid, "--for", "100ms")
-    finally:
-        program.kill()
-        program.wait()
     waiting = found["waiting"]
     assert waiting["readings"] > 0 and waiting["threads_changed"] <= waiting["threads_read"] == waiting["threads_listed"]
     assert waiting["mean_waiting_threads"] <= waiting["mean_threads"] and waiting["waited_s"] > 50 * waiting["read_s"]
@@ -1083,201 +970,177 @@ def test_profile_by_page_and_console(directory):
     """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first.
     The console has it by a key, as a tree that folds, and cost centres by another."""
     require_tracing()
-    program = started(programs["threaded"], "spin")
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
-    try:
-        with Daemon(directory, f"spin=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
-            def request(action):
-                return web.ask("/api/control", method="POST", body=f"action={action}&target=spin&for=60s", headers=form)[0]
-            wait_for(lambda: request("profile") == 200, "the program, as the daemon has it")
-            assert request("profile") == 409 and web.json("/api/profile?target=spin")["state"] == "running"
-            early = wait_for(lambda: (lambda p: "rows" in p and p)(web.json("/api/profile?target=spin")), "what there is so far")
-            assert early["state"] == "running" and early["elapsedNs"] < early["forNs"] and early["totalNs"] > 0
-            assert request("stop-profile") == 200
-            found = wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json("/api/profile?target=spin")), "the profile")
-            assert found["state"] == "done" and "then interrupted" in found["sentences"][0], found
-            parent, own, total, name = max(found["rows"], key=lambda r: r[1])
-            assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
-            assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
-            waiting = found["waiting"]
-            assert sum(r[2] for r in waiting["rows"] if r[3] == "(blocked on an MVar)") > 0.8 * waiting["totalNs"] > 0, waiting
-            assert waiting["sentences"][0].startswith("waiting: ") and not any(r[3].startswith("(blocked") for r in found["rows"])
-            with top(directory, "--connect", daemon.publish) as t:
-                t.wait("running")
-                t.keys("P")
-                t.wait_screen(lambda s: re.search(r"taking samples of spin: [1-9][0-9.]* s", s), "a second of samples")
-                t.keys("P")
-                t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
-                t.keys("T")
-                t.wait("\u25be thread ")
-                t.keys("w")
-                t.wait("waiting: ", "(blocked on an MVar)", "waitForReply")
-                t.keys("w")
-                t.wait("samples stand for")
-                t.keys("Enter")
-                t.wait("\u25b8 all")
-                t.keys("x")
-                t.wait("no time profile")
-                t.keys("x")
-                t.wait("\u25b8 all")
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["threaded"], "spin") as program, \
+            Daemon(directory, f"spin=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
+        def request(action):
+            return web.ask("/api/control", method="POST", body=f"action={action}&target=spin&for=60s", headers=form)[0]
+        wait_for(lambda: request("profile") == 200, "the program, as the daemon has it")
+        assert request("profile") == 409 and web.json("/api/profile?target=spin")["state"] == "running"
+        early = wait_for(lambda: (lambda p: "rows" in p and p)(web.json("/api/profile?target=spin")), "what there is so far")
+        assert early["state"] == "running" and early["elapsedNs"] < early["forNs"] and early["totalNs"] > 0
+        assert request("stop-profile") == 200
+        found = wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json("/api/profile?target=spin")), "the profile")
+        assert found["state"] == "done" and "then interrupted" in found["sentences"][0], found
+        parent, own, total, name = max(found["rows"], key=lambda r: r[1])
+        assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
+        assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
+        waiting = found["waiting"]
+        assert sum(r[2] for r in waiting["rows"] if r[3] == "(blocked on an MVar)") > 0.8 * waiting["totalNs"] > 0, waiting
+        assert waiting["sentences"][0].startswith("waiting: ") and not any(r[3].startswith("(blocked") for r in found["rows"])
+        with top(directory, "--connect", daemon.publish) as t:
+            t.wait("running")
+            t.keys("P")
+            t.wait_screen(lambda s: re.search(r"taking samples of spin: [1-9][0-9.]* s", s), "a second of samples")
+            t.keys("P")
+            t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
+            t.keys("T")
+            t.wait("\u25be thread ")
+            t.keys("w")
+            t.wait("waiting: ", "(blocked on an MVar)", "waitForReply")
+            t.keys("w")
+            t.wait("samples stand for")
+            t.keys("Enter")
+            t.wait("\u25b8 all")
+            t.keys("x")
+            t.wait("no time profile")
+            t.keys("x")
+            t.wait("\u25b8 all")
 
 
 def test_profile_of_allocation_by_page_and_console(directory):
     """What the page gets, and the console by another key: bytes, also where what waits was shown before."""
     require_tracing()
-    program = started(programs["turns"])
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
-    try:
-        with Daemon(directory, f"turns=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
-            def request(action):
-                return web.ask("/api/control", method="POST", body=f"action={action}&target=turns", headers=form)[0]
+    with started(programs["turns"]) as program, Daemon(directory, f"turns=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
+        def request(action):
+            return web.ask("/api/control", method="POST", body=f"action={action}&target=turns", headers=form)[0]
 
-            def found():
-                return web.json("/api/profile?target=turns")
-            wait_for(lambda: request("profile&for=60s&allocation=1") == 200, "the program, as the daemon has it")
-            both = {"Main.$wallocate", "Main.$wcompute"}
-            early = wait_for(lambda: (lambda p: both <= {r[3] for r in p.get("rows", ())} and p)(found()), "both functions")
-            assert early["state"] == "running" and "totalNs" not in early and early["totalBytes"] > 0 and "waiting" not in early
-            assert request("stop-profile") == 200
-            done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
-            assert done["state"] == "done" and "allocated by Haskell threads" in done["sentences"][1], done
-            assert done["totalBytes"] == sum(r[2] for r in done["rows"] if not r[0])
-            assert both <= {r[3] for r in done["rows"]}, done
-            assert request("profile&for=1s&allocation=0") == 200
-            done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
-            assert "totalBytes" not in done and done["totalNs"] > 0 and "waiting" in done
-            with top(directory, "--connect", daemon.publish) as t:
-                t.wait("running")
-                t.keys("P")
-                t.wait_screen(lambda s: re.search(r"taking samples of turns: [1-9][0-9.]* s of 10.0 s; P ends it", s), "a second of samples")
-                t.keys("P")
-                t.wait("samples stand for", "self time")
-                t.keys("w")
-                t.wait("waiting: ")
-                t.keys("A")
-                t.wait_screen(lambda s: re.search(r"taking samples of turns, by allocation: [1-9][0-9.]* s of 10.0 s; A ends it", s) and
-                              re.search(r"Main\.\$w(allocate|compute)", s), "another, with a function")
-                t.keys("A")
-                screen = t.wait("then interrupted", "allocated by Haskell threads")
-                assert re.search(r"inherited +own +allocated", screen) and "self time" not in screen and not re.search(r"own +time", screen), screen
-                assert re.search(r"^ *[\d.]+ % +[\d.]+ % +[\d.]+ [KMG]iB +(\u25be )?Main\.\$w(allocate|compute)", screen, re.M), screen
-    finally:
-        program.kill()
-        program.wait()
+        def found():
+            return web.json("/api/profile?target=turns")
+        wait_for(lambda: request("profile&for=60s&allocation=1") == 200, "the program, as the daemon has it")
+        both = {"Main.$wallocate", "Main.$wcompute"}
+        early = wait_for(lambda: (lambda p: both <= {r[3] for r in p.get("rows", ())} and p)(found()), "both functions")
+        assert early["state"] == "running" and "totalNs" not in early and early["totalBytes"] > 0 and "waiting" not in early
+        assert request("stop-profile") == 200
+        done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
+        assert done["state"] == "done" and "allocated by Haskell threads" in done["sentences"][1], done
+        assert done["totalBytes"] == sum(r[2] for r in done["rows"] if not r[0])
+        assert both <= {r[3] for r in done["rows"]}, done
+        assert request("profile&for=1s&allocation=0") == 200
+        done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
+        assert "totalBytes" not in done and done["totalNs"] > 0 and "waiting" in done
+        with top(directory, "--connect", daemon.publish) as t:
+            t.wait("running")
+            t.keys("P")
+            t.wait_screen(lambda s: re.search(r"taking samples of turns: [1-9][0-9.]* s of 10.0 s; P ends it", s), "a second of samples")
+            t.keys("P")
+            t.wait("samples stand for", "self time")
+            t.keys("w")
+            t.wait("waiting: ")
+            t.keys("A")
+            t.wait_screen(lambda s: re.search(r"taking samples of turns, by allocation: [1-9][0-9.]* s of 10.0 s; A ends it", s) and
+                          re.search(r"Main\.\$w(allocate|compute)", s), "another, with a function")
+            t.keys("A")
+            screen = t.wait("then interrupted", "allocated by Haskell threads")
+            assert re.search(r"inherited +own +allocated", screen) and "self time" not in screen and not re.search(r"own +time", screen), screen
+            assert re.search(r"^ *[\d.]+ % +[\d.]+ % +[\d.]+ [KMG]iB +(\u25be )?Main\.\$w(allocate|compute)", screen, re.M), screen
 
 
 def test_heap_and_threads_by_the_server(directory):
     """What the page gets is what the commands print, to the object; one heap at a time; what cannot be is said."""
     require_tracing()
-    program = started(programs["threaded"])
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
-    try:
-        with Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon, \
-                Web("--connect", daemon.publish, "--allow-control") as web:
-            def request(body):
-                return web.ask("/api/control", method="POST", body=f"action={body}", headers=form)[0]
+    with started(programs["threaded"]) as program, Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon, \
+            Web("--connect", daemon.publish, "--allow-control") as web:
+        def request(body):
+            return web.ask("/api/control", method="POST", body=f"action={body}", headers=form)[0]
 
-            def result(kind, target="shop"):
-                return wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json(f"/api/{kind}?target={target}")), "the answer")
-            assert result("heap") == result("threads") == {"state": "none"}
-            wait_for(lambda: request("heap&target=shop&retained=1") == 200, "the program, as the daemon has it")
-            held = result("heap")
-            assert held["state"] == "done" and held["run"] == 1 and int(held["beginWallNs"]) > 0
-            own = inspect("heap", program.pid, "--retained")
-            for rows, mine in ((held["result"]["why"], own["why"]), (held["result"]["roots"], own["roots"])):     # what C memory holds comes and goes
-                assert [r for r in rows if "Main." in r["name"]] == [r for r in mine if "Main." in r["name"]] != []
-            check_tree(held["result"])
-            assert request("heap&target=shop") == 200 and "tree" not in (census := result("heap")["result"])
-            check_heap({**census, "extra": 0})
-            assert request("threads&target=shop") == 200
-            groups = check_threads(result("threads")["result"])
-            assert len(groups["members"]) == 6 and groups["threads"] == 40
-            wait_for(lambda: request("heap&target=no") == 200, "the other process, as the daemon has it")
-            refused = result("heap", "no")
-            assert refused["state"] == "failed" and "no heap of GHC's runtime" in refused["error"] and "result" not in refused
-            for bad, status in (("heap", 400), ("threads", 400), ("heap&target=shop&retained=yes", 400), ("heap&target=nobody", 409)):
-                assert request(bad) == status, bad
-    finally:
-        program.kill()
-        program.wait()
+        def result(kind, target="shop"):
+            return wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json(f"/api/{kind}?target={target}")), "the answer")
+        assert result("heap") == result("threads") == {"state": "none"}
+        wait_for(lambda: request("heap&target=shop&retained=1") == 200, "the program, as the daemon has it")
+        held = result("heap")
+        assert held["state"] == "done" and held["run"] == 1 and int(held["beginWallNs"]) > 0
+        own = inspect("heap", program.pid, "--retained")
+        for rows, mine in ((held["result"]["why"], own["why"]), (held["result"]["roots"], own["roots"])):     # what C memory holds comes and goes
+            assert [r for r in rows if "Main." in r["name"]] == [r for r in mine if "Main." in r["name"]] != []
+        check_tree(held["result"])
+        assert request("heap&target=shop") == 200 and "tree" not in (census := result("heap")["result"])
+        check_heap({**census, "extra": 0})
+        assert request("threads&target=shop") == 200
+        groups = check_threads(result("threads")["result"])
+        assert len(groups["members"]) == 6 and groups["threads"] == 40
+        wait_for(lambda: request("heap&target=no") == 200, "the other process, as the daemon has it")
+        refused = result("heap", "no")
+        assert refused["state"] == "failed" and "no heap of GHC's runtime" in refused["error"] and "result" not in refused
+        for bad, status in (("heap", 400), ("threads", 400), ("heap&target=shop&retained=yes", 400), ("heap&target=nobody", 409)):
+            assert request(bad) == status, bad
 
 
 def test_threads_by_the_console(directory):
     """By a key from any view; with what was done to the program. What cannot be read is said."""
     require_tracing()
-    program = started(programs["threaded"])
-    try:
-        with Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
-            for name in ("shop", "no"):
-                daemon.wait_state(name, "RUNNING")
-            with top(directory, "--connect", daemon.publish, "shop") as t:
-                t.wait("running")
-                t.keys("W")
-                t.wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
-                screen = t.wait_screen(lambda s: re.search(r"^ *40 +blocked on an MVar", s, re.M), "the largest group")
-                assert "reading the threads" not in screen
-            (directory / "second").mkdir(mode=0o700)     # the first terminal's server may not have ended yet
-            with top(directory / "second", "--connect", daemon.publish, "no") as t:
-                t.wait("running")
-                t.keys("W")
-                t.wait("no threads: ", "no heap of GHC's runtime")
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["threaded"]) as program, Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
+        for name in ("shop", "no"):
+            daemon.wait_state(name, "RUNNING")
+        with top(directory, "--connect", daemon.publish, "shop") as t:
+            t.wait("running")
+            t.keys("W")
+            t.wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
+            screen = t.wait_screen(lambda s: re.search(r"^ *40 +blocked on an MVar", s, re.M), "the largest group")
+            assert "reading the threads" not in screen
+        (directory / "second").mkdir(mode=0o700)     # the first terminal's server may not have ended yet
+        with top(directory / "second", "--connect", daemon.publish, "no") as t:
+            t.wait("running")
+            t.keys("W")
+            t.wait("no threads: ", "no heap of GHC's runtime")
 
 
 def test_profile_of_what_waits_or_ends(directory):
     require_tracing()
-    program = started(programs["threaded"])
-    text = client("profile", program.pid, "--for", "300ms").stdout.decode()
-    samples = int(re.search(r": (\d+) samples in", text)[1])      # the runtime's clock ticks on for a while
-    assert samples < 20 and ("it waits" in text) == (samples == 0), text
-    program.send_signal(signal.SIGSTOP)
-    text = client("profile", program.pid, "--for", "300ms").stdout.decode()
-    assert f"`kill -CONT {program.pid}`" in text and "it waits" not in text, text
-    program.send_signal(signal.SIGCONT)
-    refused = client("profile", program.pid, "-o", directory / "profile.txt")
-    assert refused.returncode == 2 and b"ends with .collapsed" in refused.stderr and not list(directory.iterdir())
-    refused = client("profile", program.pid, "-o", directory / "none" / "x.svg")
-    assert refused.returncode == 2 and b"No such file" in refused.stderr
-    child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h"], stdout=subprocess.PIPE)
-    wait_for(lambda: begun(child, program.pid), "it to begin")
-    child.send_signal(signal.SIGINT)
-    out = child.communicate(timeout=DEADLINE_S)[0].decode()
-    assert child.returncode == -signal.SIGINT and "then interrupted" in out, "what there is, is shown"
-    child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h", "-o", directory / "x.speedscope.json"],
-                             stdout=subprocess.PIPE)
-    wait_for(lambda: begun(child, program.pid), "it to begin")
-    program.kill()
-    program.wait()
-    out = child.communicate(timeout=DEADLINE_S)[0].decode()
-    assert child.returncode == 0 and "after which it ended" in out, out
-    assert json.loads((directory / "x.speedscope.json").read_text())["profiles"][0]["unit"] == "nanoseconds"
+    with started(programs["threaded"]) as program:
+        text = client("profile", program.pid, "--for", "300ms").stdout.decode()
+        samples = int(re.search(r": (\d+) samples in", text)[1])      # the runtime's clock ticks on for a while
+        assert samples < 20 and ("it waits" in text) == (samples == 0), text
+        program.send_signal(signal.SIGSTOP)
+        text = client("profile", program.pid, "--for", "300ms").stdout.decode()
+        assert f"`kill -CONT {program.pid}`" in text and "it waits" not in text, text
+        program.send_signal(signal.SIGCONT)
+        refused = client("profile", program.pid, "-o", directory / "profile.txt")
+        assert refused.returncode == 2 and b"ends with .collapsed" in refused.stderr and not list(directory.iterdir())
+        refused = client("profile", program.pid, "-o", directory / "none" / "x.svg")
+        assert refused.returncode == 2 and b"No such file" in refused.stderr
+        child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h"], stdout=subprocess.PIPE)
+        wait_for(lambda: begun(child, program.pid), "it to begin")
+        child.send_signal(signal.SIGINT)
+        out = child.communicate(timeout=DEADLINE_S)[0].decode()
+        assert child.returncode == -signal.SIGINT and "then interrupted" in out, "what there is, is shown"
+        child = subprocess.Popen([CLIENT, "profile", str(program.pid), "--for", "1h", "-o", directory / "x.speedscope.json"],
+                                 stdout=subprocess.PIPE)
+        wait_for(lambda: begun(child, program.pid), "it to begin")
+        program.kill()
+        program.wait()
+        out = child.communicate(timeout=DEADLINE_S)[0].decode()
+        assert child.returncode == 0 and "after which it ended" in out, out
+        assert json.loads((directory / "x.speedscope.json").read_text())["profiles"][0]["unit"] == "nanoseconds"
 
 
 def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     # noqa: F811
     require_page()
     require_tracing()
-    program = started(programs["threaded"], "spin")
-    try:
-        with Daemon(directory, f"spin=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
-            def report(*words):
-                return client("report", "--connect", daemon.publish, *words)
-            for t in ("spin", "no"):
-                daemon.wait_state(t, "RUNNING")
-            done = report("spin", "no", "--profile", "1s", "--heap", "--threads", "-o", directory / "r.html")
-            assert done.returncode == 0 and b"no heap of GHC's runtime" in done.stderr, done
-            assert all(f"no: no {what}: ".encode() in done.stderr for what in ("profile", "heap", "threads")), done
-            refused = report("spin", "--profile", "1s", "-o", directory / "r.svg")
-            assert refused.returncode == 2
-            plain = json.loads(report("spin", "--format", "json", "-o", "-").stdout)
-            assert not {"profiles", "heaps", "threads"} & set(plain)
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["threaded"], "spin") as program, Daemon(directory, f"spin=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
+        def report(*words):
+            return client("report", "--connect", daemon.publish, *words)
+        for t in ("spin", "no"):
+            daemon.wait_state(t, "RUNNING")
+        done = report("spin", "no", "--profile", "1s", "--heap", "--threads", "-o", directory / "r.html")
+        assert done.returncode == 0 and b"no heap of GHC's runtime" in done.stderr, done
+        assert all(f"no: no {what}: ".encode() in done.stderr for what in ("profile", "heap", "threads")), done
+        refused = report("spin", "--profile", "1s", "-o", directory / "r.svg")
+        assert refused.returncode == 2
+        plain = json.loads(report("spin", "--format", "json", "-o", "-").stdout)
+        assert not {"profiles", "heaps", "threads"} & set(plain)
     text = (directory / "r.html").read_text()
     data = json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0])
     spin, no = sorted(data["profiles"], key=lambda p: p["state"])
@@ -1306,7 +1169,6 @@ def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F
     """Beside the segments of the run that is recorded: listed, in the report of that time, removed with the run."""
     require_page()
     require_tracing()
-    program = started(programs["threaded"], "spin")
     kept = directory / "kept"
 
     def recorded():
@@ -1317,31 +1179,27 @@ def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F
         assert done.returncode == 0, done.stderr
         text = (directory / "r.html").read_text()
         return json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0]).get("profiles")
-    try:
-        with Daemon(directory, f"spin=outside:{program.pid}", args=["--record", kept]) as daemon:
-            words = ("profile", "spin", "--connect", daemon.publish, "--for", "1s", "--waiting", "--keep")
-            daemon.wait_state("spin", "RUNNING")
-            run = wait_for(lambda: (lambda r: r and r["live"] and r["endWallNs"] and r)(recorded()), "a run that is recorded")
-            assert run["profiles"] == 0 and report("spin") is None
-            done = client(*words, "--format", "json")
-            assert done.returncode == 0, done.stderr
-            printed = json.loads(done.stdout)
-            assert recorded()["profiles"] == 1 and b", 1 profile" in client("recording", "--dir", kept).stdout
-            profile, = report("spin")
-            assert profile["state"] == "done" and profile["target"] and "forNs" not in profile
-            assert profile["totalNs"] == round(1e9 * printed["sampled_cpu_s"]) and profile["waiting"]["totalNs"] > profile["totalNs"]
-            with browser.tab() as tab:
-                tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
-                assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalNs"]
-                assert re.search(r"^Begun at [\d:]+", tab.js("document.querySelector('p[role=status].lines').innerText"))
-            assert report("spin?to=1ns") is None, "it began later"
-            bundle = client("recording", "bundle", "spin", "--connect", daemon.publish, "--after", "0s", "-o", directory / "bundles")
-            assert b'"profiles":[{' in (pathlib.Path(bundle.stdout.decode().strip()) / "report.html").read_bytes(), bundle
-            refused = client("profile", program.pid, "--keep", "--connect", daemon.publish)
-            assert refused.returncode == 2
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["threaded"], "spin") as program, Daemon(directory, f"spin=outside:{program.pid}", args=["--record", kept]) as daemon:
+        words = ("profile", "spin", "--connect", daemon.publish, "--for", "1s", "--waiting", "--keep")
+        daemon.wait_state("spin", "RUNNING")
+        run = wait_for(lambda: (lambda r: r and r["live"] and r["endWallNs"] and r)(recorded()), "a run that is recorded")
+        assert run["profiles"] == 0 and report("spin") is None
+        done = client(*words, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        printed = json.loads(done.stdout)
+        assert recorded()["profiles"] == 1 and b", 1 profile" in client("recording", "--dir", kept).stdout
+        profile, = report("spin")
+        assert profile["state"] == "done" and profile["target"] and "forNs" not in profile
+        assert profile["totalNs"] == round(1e9 * printed["sampled_cpu_s"]) and profile["waiting"]["totalNs"] > profile["totalNs"]
+        with browser.tab() as tab:
+            tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+            assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalNs"]
+            assert re.search(r"^Begun at [\d:]+", tab.js("document.querySelector('p[role=status].lines').innerText"))
+        assert report("spin?to=1ns") is None, "it began later"
+        bundle = client("recording", "bundle", "spin", "--connect", daemon.publish, "--after", "0s", "-o", directory / "bundles")
+        assert b'"profiles":[{' in (pathlib.Path(bundle.stdout.decode().strip()) / "report.html").read_bytes(), bundle
+        refused = client("profile", program.pid, "--keep", "--connect", daemon.publish)
+        assert refused.returncode == 2
     wait_for(lambda: not recorded()["live"], "its end on disk")
     other = client("profile", os.getpid(), "--keep")
     assert other.returncode == 2
@@ -1352,7 +1210,6 @@ def test_a_profile_of_allocation_is_kept(directory, browser):     # noqa: F811
     """In the file, in the report of the recording and of the target: bytes, as the command has printed them; never time."""
     require_page()
     require_tracing()
-    program = started(programs["turns"])
     kept = directory / "kept"
 
     def report(*words):
@@ -1361,30 +1218,26 @@ def test_a_profile_of_allocation_is_kept(directory, browser):     # noqa: F811
         profile, = json.loads((directory / "r.html").read_text().split('id="data">', 1)[1].split("</script>", 1)[0])["profiles"]
         assert profile["state"] == "done" and profile["totalBytes"] > 0 and not {"totalNs", "waiting"} & set(profile)
         return profile
-    try:
-        with Daemon(directory, f"turns=outside:{program.pid}", args=["--record", kept]) as daemon:
-            daemon.wait_state("turns", "RUNNING")
-            wait_for(lambda: json.loads(client("recording", "--dir", kept, "--format", "json").stdout or "null"), "a run that is recorded")
-            done = client("profile", "turns", "--connect", daemon.publish, "--for", "1s", "--allocation", "--keep", "--format", "json")
-            assert done.returncode == 0, done.stderr
-            printed = json.loads(done.stdout)
-            file, = kept.glob("turns/*/profile.*")
-            assert re.search(r"B allocated by Haskell threads, estimated.*\n\nbytes\n0 ", file.read_text(), re.S)
-            profile = report(f"recording:{kept}/turns")
-            assert profile["totalBytes"] == printed["sampled_bytes"]
-            with browser.tab() as tab:
-                tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
-                assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalBytes"]
-                rows = tab.js("[...document.querySelectorAll('[data-table=functions] .tbody [role=row]')].map(r => r.innerText)")
-                assert rows and all(re.search(r"\d [KMGT]?i?B\b", r) and not re.search(r"\d [num]?s\b", r) for r in rows), rows
-                label = tab.js("[...document.querySelectorAll('[data-chart=cpu] title')].map(e => e.textContent).find(t => t.startsWith('all: '))")
-                assert re.fullmatch(r"all: [\d.]+.[KMGT]iB, 100.*%", label), label
-                assert tab.axe() == [] and tab.diagnostics() == []
-            report("turns", "--connect", daemon.publish, "--profile", "1s", "--allocation")
-            assert client("report", "turns", "--connect", daemon.publish, "--allocation", "-o", directory / "x.html").returncode == 2
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["turns"]) as program, Daemon(directory, f"turns=outside:{program.pid}", args=["--record", kept]) as daemon:
+        daemon.wait_state("turns", "RUNNING")
+        wait_for(lambda: json.loads(client("recording", "--dir", kept, "--format", "json").stdout or "null"), "a run that is recorded")
+        done = client("profile", "turns", "--connect", daemon.publish, "--for", "1s", "--allocation", "--keep", "--format", "json")
+        assert done.returncode == 0, done.stderr
+        printed = json.loads(done.stdout)
+        file, = kept.glob("turns/*/profile.*")
+        assert re.search(r"B allocated by Haskell threads, estimated.*\n\nbytes\n0 ", file.read_text(), re.S)
+        profile = report(f"recording:{kept}/turns")
+        assert profile["totalBytes"] == printed["sampled_bytes"]
+        with browser.tab() as tab:
+            tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+            assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalBytes"]
+            rows = tab.js("[...document.querySelectorAll('[data-table=functions] .tbody [role=row]')].map(r => r.innerText)")
+            assert rows and all(re.search(r"\d [KMGT]?i?B\b", r) and not re.search(r"\d [num]?s\b", r) for r in rows), rows
+            label = tab.js("[...document.querySelectorAll('[data-chart=cpu] title')].map(e => e.textContent).find(t => t.startsWith('all: '))")
+            assert re.fullmatch(r"all: [\d.]+.[KMGT]iB, 100.*%", label), label
+            assert tab.axe() == [] and tab.diagnostics() == []
+        report("turns", "--connect", daemon.publish, "--profile", "1s", "--allocation")
+        assert client("report", "turns", "--connect", daemon.publish, "--allocation", "-o", directory / "x.html").returncode == 2
 
 
 def test_refused_with_the_reason(directory, threaded):
@@ -1412,159 +1265,146 @@ def test_a_program_of_another_user_is_refused_with_the_reason(directory, threade
 def test_profile_on_the_page(directory, browser):     # noqa: F811
     """A click, samples as they come, a flame graph that keys walk and turn round, of one thread; nothing is out of reach."""
     require_tracing()
-    program = started(programs["threaded"], "spin")
-    try:
-        with Daemon(directory, f"spin=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web:
-            for theme, width in (("light", 1440), ("dark", 390)):
-                with browser.tab(theme=theme, width=width) as tab:
-                    tab.go(web.url).until("heapwatch.settled")
-                    tab.go(f"{web.url.split('?')[0]}#/time?target=spin")     # the view's name of earlier versions
-                    tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Profile now' && b.offsetParent)")
-                    tab.click(selector="text=Profile now")
-                    tab.until("document.querySelector('main').innerText.includes('Taking samples') && heapwatch.chart('cpu')?.root?.value")
-                    tab.click(selector="text=Stop")
-                    tab.until("document.querySelector('main').innerText.includes('then interrupted') && heapwatch.settled")
-                    rows, root = tab.table("functions")["rows"], tab.js("heapwatch.chart('cpu').root")
-                    largest = max(rows, key=lambda r: r["self"])
-                    assert largest["name"] in ("Main.spin", "Main.$wspin") and largest["self"] > 0.8 * root["value"]
-                    tab.focus(selector="[data-chart=cpu] .flame")
-                    for key in ("ArrowDown", "ArrowDown", "Enter"):
-                        tab.press(key=key)
-                    assert tab.until("heapwatch.chart('cpu').zoomed.length") == 2
-                    tab.press(key="Escape")
-                    tab.click(selector="text=Bottom up")
-                    tab.until("heapwatch.chart('cpu').root.children.some(f => /spin$/.test(f.name) && f.children.some(g => /spinAgain/.test(g.name)))")
-                    assert tab.js("document.querySelector('select[aria-label=Thread]').options.length") >= 2
-                    tab.js("document.querySelector('select[aria-label=\"Of what\"]').value = '1'")
-                    tab.click(selector="text=Profile now")
-                    tab.until("document.querySelector('main').innerText.includes('Taking samples')")
-                    tab.click(selector="text=Stop")
-                    tab.until("document.querySelector('main').innerText.includes('allocated by Haskell threads') && heapwatch.settled")
-                    assert "heapwatch profile spin --allocation" in tab.js("document.querySelector('main').innerText")
-                    assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
-                    assert tab.axe() == [] and tab.diagnostics() == []
-    finally:
-        program.kill()
-        program.wait()
+    with started(programs["threaded"], "spin") as program, \
+            Daemon(directory, f"spin=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web:
+        for theme, width in (("light", 1440), ("dark", 390)):
+            with browser.tab(theme=theme, width=width) as tab:
+                tab.go(web.url).until("heapwatch.settled")
+                tab.go(f"{web.url.split('?')[0]}#/time?target=spin")     # the view's name of earlier versions
+                tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Profile now' && b.offsetParent)")
+                tab.click(selector="text=Profile now")
+                tab.until("document.querySelector('main').innerText.includes('Taking samples') && heapwatch.chart('cpu')?.root?.value")
+                tab.click(selector="text=Stop")
+                tab.until("document.querySelector('main').innerText.includes('then interrupted') && heapwatch.settled")
+                rows, root = tab.table("functions")["rows"], tab.js("heapwatch.chart('cpu').root")
+                largest = max(rows, key=lambda r: r["self"])
+                assert largest["name"] in ("Main.spin", "Main.$wspin") and largest["self"] > 0.8 * root["value"]
+                tab.focus(selector="[data-chart=cpu] .flame")
+                for key in ("ArrowDown", "ArrowDown", "Enter"):
+                    tab.press(key=key)
+                assert tab.until("heapwatch.chart('cpu').zoomed.length") == 2
+                tab.press(key="Escape")
+                tab.click(selector="text=Bottom up")
+                tab.until("heapwatch.chart('cpu').root.children.some(f => /spin$/.test(f.name) && f.children.some(g => /spinAgain/.test(g.name)))")
+                assert tab.js("document.querySelector('select[aria-label=Thread]').options.length") >= 2
+                tab.js("document.querySelector('select[aria-label=\"Of what\"]').value = '1'")
+                tab.click(selector="text=Profile now")
+                tab.until("document.querySelector('main').innerText.includes('Taking samples')")
+                tab.click(selector="text=Stop")
+                tab.until("document.querySelector('main').innerText.includes('allocated by Haskell threads') && heapwatch.settled")
+                assert "heapwatch profile spin --allocation" in tab.js("document.querySelector('main').innerText")
+                assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+                assert tab.axe() == [] and tab.diagnostics() == []
 
 
 @pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
 def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
     """A click, then who holds what with the command's numbers: keys walk in it, tables say it in words, a type says why it is kept."""
     require_tracing()
-    program = started(programs["threaded"])
-    try:
-        with Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
-                browser.tab(theme=theme, width=width) as tab:
-            tab.go(web.url).until("heapwatch.settled")
-            tab.go(f"{web.url.split('?')[0]}#/holders?target=shop")
-            tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the heap' && b.offsetParent)")
-            tab.click(selector="text=Read the heap")
-            tab.until(SHOWN)
-            own = inspect("heap", program.pid, "--retained")
-            said = {b["name"].split(":", 1)[-1]: b for b in own["bands"] if b["name"].startswith("main:")}
-            types = {r["name"]: r for r in tab.table("types")["rows"]}
-            assert said and {n: (types[n]["bytes"], types[n]["closures"], types[n]["retained"]) for n in said} == {
-                n: (b["bytes"], b["closures"], b["retained_bytes"]) for n, b in said.items()}
-            sessions = next(r["retained_bytes"] for r in own["roots"] if r["name"] == "CAF Main.sessions")
-            assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") == sessions
-            assert next(b["bytes"] for b in tab.js("heapwatch.chart('held').boxes") if b["name"] == "CAF Main.sessions") == sessions
-            assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
+    with started(programs["threaded"]) as program, \
+            Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
+            browser.tab(theme=theme, width=width) as tab:
+        tab.go(web.url).until("heapwatch.settled")
+        tab.go(f"{web.url.split('?')[0]}#/holders?target=shop")
+        tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the heap' && b.offsetParent)")
+        tab.click(selector="text=Read the heap")
+        tab.until(SHOWN)
+        own = inspect("heap", program.pid, "--retained")
+        said = {b["name"].split(":", 1)[-1]: b for b in own["bands"] if b["name"].startswith("main:")}
+        types = {r["name"]: r for r in tab.table("types")["rows"]}
+        assert said and {n: (types[n]["bytes"], types[n]["closures"], types[n]["retained"]) for n in said} == {
+            n: (b["bytes"], b["closures"], b["retained_bytes"]) for n, b in said.items()}
+        sessions = next(r["retained_bytes"] for r in own["roots"] if r["name"] == "CAF Main.sessions")
+        assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") == sessions
+        assert next(b["bytes"] for b in tab.js("heapwatch.chart('held').boxes") if b["name"] == "CAF Main.sessions") == sessions
+        assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
 
-            tab.focus(selector=".treemap")
-            tab.press(key="ArrowDown")
-            for _ in range(20):
-                if tab.js("heapwatch.chart('held').near") == "CAF Main.sessions":
-                    break
-                tab.press(key="ArrowRight")
-            tab.press(key="ArrowDown")
-            assert tab.js("heapwatch.chart('held').near") == "GHC.STRef.STRef"
-            tab.press(key="Enter")
-            tab.until("heapwatch.chart('held').at.length === 3")
-            assert tab.js("heapwatch.chart('held').at") == ["the heap", "CAF Main.sessions", "GHC.STRef.STRef"]
-            assert {r["name"]: r["bytes"] for r in tab.table("held")["rows"]} == {"MUT_VAR (IORef, STRef)": sessions - 16, "(itself)": 16}
-            tab.press(key="Escape")
-            tab.until("heapwatch.chart('held').at.length === 2")
-            names = [b["name"] for b in tab.js("heapwatch.chart('held').boxes")]
-            assert names[:1] == ["CAF Main.sessions"] and "Data.Map.Internal.Bin" in names and "TSO (thread)" not in names
+        tab.focus(selector=".treemap")
+        tab.press(key="ArrowDown")
+        for _ in range(20):
+            if tab.js("heapwatch.chart('held').near") == "CAF Main.sessions":
+                break
+            tab.press(key="ArrowRight")
+        tab.press(key="ArrowDown")
+        assert tab.js("heapwatch.chart('held').near") == "GHC.STRef.STRef"
+        tab.press(key="Enter")
+        tab.until("heapwatch.chart('held').at.length === 3")
+        assert tab.js("heapwatch.chart('held').at") == ["the heap", "CAF Main.sessions", "GHC.STRef.STRef"]
+        assert {r["name"]: r["bytes"] for r in tab.table("held")["rows"]} == {"MUT_VAR (IORef, STRef)": sessions - 16, "(itself)": 16}
+        tab.press(key="Escape")
+        tab.until("heapwatch.chart('held').at.length === 2")
+        names = [b["name"] for b in tab.js("heapwatch.chart('held').boxes")]
+        assert names[:1] == ["CAF Main.sessions"] and "Data.Map.Internal.Bin" in names and "TSO (thread)" not in names
 
-            tab.fill(selector="input[name=qh]", text="Session")
-            tab.click(selector="[data-table=types] .tbody [role=row] >> text=Main.Session")
-            tab.until("document.querySelector('.holders')?.innerText.includes('← CAF Main.sessions')")
-            assert re.search(r"100\.0 %, 93\.8.KiB ← Data\.Map\.Internal\.Bin\+ ← MUT_VAR .* ← CAF Main\.sessions", tab.js("document.querySelector('.holders').innerText"))
-            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
-            tab.js("document.activeElement.blur()")
-            tab.press(key="?")
-            names = "[...document.querySelectorAll('main .thead .sort, main figcaption h3')].filter((e) => e.offsetParent !== null).map((e) => e.firstChild.textContent.trim())"
-            explained = tab.until("document.querySelector('dialog').open && [...document.querySelectorAll('dialog dt')].map((e) => e.innerText)")
-            assert set(tab.js(names)) - set(explained) == set()
-            tab.press(key="Escape")
-            name, svg = tab.save_file("button[aria-label='Save Who holds what as SVG']")
-            assert name == "heapwatch-held.svg" and b"CAF Main.sessions" in svg
-            assert tab.axe() == [] and tab.diagnostics() == []
-            program.stdin.write(b"more\n")
-            program.stdin.flush()
-            assert program.stdout.readline() == b"more\n"
-            tab.click(selector="text=Read the heap")
-            rows = tab.until("heapwatch.settled && document.querySelector('.treemap').offsetParent && "
-                             "(heapwatch.table('types')?.rows ?? []).some(r => r.gained > 0) && heapwatch.table('types').rows")
-            assert next(r["gained"] for r in rows if r["name"] == "Main.Session") >= 3000 * 32, "3,000 more; those before may be there still"
-            name, page = tab.save_file("text=Save report") if width > 1000 else (None, None)
-            if name:
-                (directory / "saved.html").write_bytes(page)
-                tab.go(f"file://{directory}/saved.html#/holders?target=shop").until(SHOWN)
-                assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") > sessions
-    finally:
-        program.kill()
-        program.wait()
+        tab.fill(selector="input[name=qh]", text="Session")
+        tab.click(selector="[data-table=types] .tbody [role=row] >> text=Main.Session")
+        tab.until("document.querySelector('.holders')?.innerText.includes('← CAF Main.sessions')")
+        assert re.search(r"100\.0 %, 93\.8.KiB ← Data\.Map\.Internal\.Bin\+ ← MUT_VAR .* ← CAF Main\.sessions", tab.js("document.querySelector('.holders').innerText"))
+        assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+        tab.js("document.activeElement.blur()")
+        tab.press(key="?")
+        names = "[...document.querySelectorAll('main .thead .sort, main figcaption h3')].filter((e) => e.offsetParent !== null).map((e) => e.firstChild.textContent.trim())"
+        explained = tab.until("document.querySelector('dialog').open && [...document.querySelectorAll('dialog dt')].map((e) => e.innerText)")
+        assert set(tab.js(names)) - set(explained) == set()
+        tab.press(key="Escape")
+        name, svg = tab.save_file("button[aria-label='Save Who holds what as SVG']")
+        assert name == "heapwatch-held.svg" and b"CAF Main.sessions" in svg
+        assert tab.axe() == [] and tab.diagnostics() == []
+        program.stdin.write(b"more\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == b"more\n"
+        tab.click(selector="text=Read the heap")
+        rows = tab.until("heapwatch.settled && document.querySelector('.treemap').offsetParent && "
+                         "(heapwatch.table('types')?.rows ?? []).some(r => r.gained > 0) && heapwatch.table('types').rows")
+        assert next(r["gained"] for r in rows if r["name"] == "Main.Session") >= 3000 * 32, "3,000 more; those before may be there still"
+        name, page = tab.save_file("text=Save report") if width > 1000 else (None, None)
+        if name:
+            (directory / "saved.html").write_bytes(page)
+            tab.go(f"file://{directory}/saved.html#/holders?target=shop").until(SHOWN)
+            assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") > sessions
 
 
 @pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
 def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
     """A click, then the groups with the command's numbers; a group shows its stack; a saved page keeps them. A second reading has what was gained."""
     require_tracing()
-    program, forking = started(programs["threaded"]), started(programs["threaded"], "fork")
-    try:
-        with Daemon(directory, f"shop=pid:{program.pid}", f"fork=pid:{forking.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
-                browser.tab(theme=theme, width=width) as tab:
-            tab.go(web.url).until("heapwatch.settled")
-            tab.go(f"{web.url.split('?')[0]}#/threads?target=shop")
+    with started(programs["threaded"]) as program, started(programs["threaded"], "fork") as forking, \
+            Daemon(directory, f"shop=pid:{program.pid}", f"fork=pid:{forking.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
+            browser.tab(theme=theme, width=width) as tab:
+        tab.go(web.url).until("heapwatch.settled")
+        tab.go(f"{web.url.split('?')[0]}#/threads?target=shop")
+        tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
+        tab.click(selector="text=Read the threads")
+        found = tab.table("groups")
+        rows = {r["threads"]: r for r in found["rows"]}
+        assert all(r.get("gained") is None for r in found["rows"]), "unknown is not 0"
+        waiting = inspect("threads", program.pid)["groups"][0]
+        assert waiting["threads"] == 40 and rows[40]["state"] == "blocked on an MVar, all on the same one" and "Main" in rows[40]["place"]
+        assert (rows[40]["stack"], rows[40]["allocated"]) == (waiting["most_stack_bytes"], waiting["allocated_bytes"])
+        stack = "document.querySelector('section[aria-label=Stack]').innerText"
+        said = tab.js(stack)
+        assert "40 threads blocked on an MVar" in said and f"stack {waiting['most_stack_bytes']} B" in said and "stg_block_takemvar" in said and ", …" in said
+        tab.click(selector="[data-table=groups] .tbody [role=row] >> text=descend")
+        tab.until(f"{stack}.includes('descend') && /… 19,9\\d\\d more/.test({stack})")
+        polls = next(g for g in inspect("threads", program.pid)["groups"] if g.get("c_frames") and any("EPoll" in f["name"] for f in g["frames"]))
+        tab.click(selector="[data-table=groups] .tbody [role=row] >> text=EPoll")
+        tab.until(f"new RegExp('{polls['c_frames'][-1]['name']}\\\\s+.*EPoll').test({stack})")
+        assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
+        assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+        assert tab.axe() == [] and tab.diagnostics() == []
+        if width > 1000:
+            (directory / "saved.html").write_bytes(tab.save_file("text=Save report")[1])
+            tab.go(f"file://{directory}/saved.html#/threads?target=shop")
+            assert {r["threads"] for r in tab.table("groups")["rows"]} == set(rows)
+            return
+        tab.go(f"{web.url.split('?')[0]}#/threads?target=fork")
+        for reading in range(2):
             tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
             tab.click(selector="text=Read the threads")
-            found = tab.table("groups")
-            rows = {r["threads"]: r for r in found["rows"]}
-            assert all(r.get("gained") is None for r in found["rows"]), "unknown is not 0"
-            waiting = inspect("threads", program.pid)["groups"][0]
-            assert waiting["threads"] == 40 and rows[40]["state"] == "blocked on an MVar, all on the same one" and "Main" in rows[40]["place"]
-            assert (rows[40]["stack"], rows[40]["allocated"]) == (waiting["most_stack_bytes"], waiting["allocated_bytes"])
-            stack = "document.querySelector('section[aria-label=Stack]').innerText"
-            said = tab.js(stack)
-            assert "40 threads blocked on an MVar" in said and f"stack {waiting['most_stack_bytes']} B" in said and "stg_block_takemvar" in said and ", …" in said
-            tab.click(selector="[data-table=groups] .tbody [role=row] >> text=descend")
-            tab.until(f"{stack}.includes('descend') && /… 19,9\\d\\d more/.test({stack})")
-            polls = next(g for g in inspect("threads", program.pid)["groups"] if g.get("c_frames") and any("EPoll" in f["name"] for f in g["frames"]))
-            tab.click(selector="[data-table=groups] .tbody [role=row] >> text=EPoll")
-            tab.until(f"new RegExp('{polls['c_frames'][-1]['name']}\\\\s+.*EPoll').test({stack})")
-            assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
-            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
-            assert tab.axe() == [] and tab.diagnostics() == []
-            if width > 1000:
-                (directory / "saved.html").write_bytes(tab.save_file("text=Save report")[1])
-                tab.go(f"file://{directory}/saved.html#/threads?target=shop")
-                assert {r["threads"] for r in tab.table("groups")["rows"]} == set(rows)
-                return
-            tab.go(f"{web.url.split('?')[0]}#/threads?target=fork")
-            for reading in range(2):
-                tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
-                tab.click(selector="text=Read the threads")
-                gained = f"(heapwatch.table('groups')?.rows ?? []).find(r => r.threads > 40 && /Main/.test(r.place) && {'r.gained > 0' if reading else 'true'})"
-                tab.until(f"heapwatch.settled && document.querySelector('[data-table=groups]').offsetParent && {gained}")
-            assert re.search(r"\+[\d,]+, [\d.]+/s", tab.js("document.querySelector('[data-table=groups]').innerText"))
-            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0 and tab.axe() == []
-    finally:
-        for p in (program, forking):
-            p.kill()
-            p.wait()
+            gained = f"(heapwatch.table('groups')?.rows ?? []).find(r => r.threads > 40 && /Main/.test(r.place) && {'r.gained > 0' if reading else 'true'})"
+            tab.until(f"heapwatch.settled && document.querySelector('[data-table=groups]').offsetParent && {gained}")
+        assert re.search(r"\+[\d,]+, [\d.]+/s", tab.js("document.querySelector('[data-table=groups]').innerText"))
+        assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0 and tab.axe() == []
 
 
 @pytest.mark.long

@@ -18,20 +18,19 @@ pytestmark = pytest.mark.xdist_group("post_mortem")      # its tests share what 
 @pytest.fixture(scope="module")
 def killed(programs):
     """A daemon with a recorder, and `heapwatch run` of a leaking program, api, that was killed: (daemon, what `run` said)."""
-    with private_directory() as directory:
-        with Daemon(directory, args=["--record", directory / "kept"]) as daemon:
-            run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", "api", "--resolution", "100ms", "--rts", "-M800m",
-                                    "--heap-profile", "none", "--", programs["leaky"], "600", "+RTS", "-hT", "-i0.1"], text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=directory,
-                                   env={**os.environ, "HEAPWATCH_DIR": str(directory)})
-            wait_for(lambda: (t := daemon.target("api")) and t.run_info.pid and
-                     any(t.verdict >= pb.VERDICT_GROWING for u in daemon.snapshot("api").get("trends", [])
-                         for t in u.trends.trends if t.series == pb.SERIES_LIVE), "growth of its live data")
-            os.kill(daemon.target("api").run_info.pid, signal.SIGKILL)
-            _, said = run.communicate(timeout=DEADLINE_S)
-            assert run.returncode == 128 + signal.SIGKILL
-            wait_for(lambda: daemon.target("api").state == pb.Target.STATE_CRASHED, "its end")
-            yield daemon, said
+    with private_directory() as directory, Daemon(directory, args=["--record", directory / "kept"]) as daemon:
+        run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", "api", "--resolution", "100ms", "--rts", "-M800m",
+                                "--heap-profile", "none", "--", programs["leaky"], "600", "+RTS", "-hT", "-i0.1"], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=directory,
+                               env={**os.environ, "HEAPWATCH_DIR": str(directory)})
+        wait_for(lambda: (t := daemon.target("api")) and t.run_info.pid and
+                 any(t.verdict >= pb.VERDICT_GROWING for u in daemon.snapshot("api").get("trends", [])
+                     for t in u.trends.trends if t.series == pb.SERIES_LIVE), "growth of its live data")
+        os.kill(daemon.target("api").run_info.pid, signal.SIGKILL)
+        _, said = run.communicate(timeout=DEADLINE_S)
+        assert run.returncode == 128 + signal.SIGKILL
+        wait_for(lambda: daemon.target("api").state == pb.Target.STATE_CRASHED, "its end")
+        yield daemon, said
 
 
 def rows_of(what, env=None):
