@@ -75,7 +75,7 @@ def test_the_console_takes_a_census_and_says_what_it_cost(daemon, held):
 @pytest.mark.skipif(not web_browser.installed(), reason="needs chromium")
 def test_the_page_takes_a_census_and_says_what_it_cost(daemon, held):
     with run(daemon, held, 20), web_browser.Web("--connect", daemon.publish, "--allow-control") as web, \
-            contextlib.closing(web_browser.Browser()) as browser, browser.tab() as tab:
+            web_browser.opened() as tab:
         tab.go(f"{web.url}#/detail?target=p")
         tab.until("heapwatch.table('bands')?.rows.length > 0")
         before = newest(daemon).number

@@ -401,15 +401,11 @@ def test_collections_have_their_past(name):
         gc = daemon.snapshot("late")["gc"][-1].gc
         longest = max(g.pause_max_ns for g in gc.generations)
         with web_browser.Web("--connect", f"ipc://{daemon.directory}/publish") as web:
-            browser = web_browser.Browser()
-            try:
-                with browser.tab() as tab:
-                    tab.go(f"{web.url}#/gc?target=late&range=all").chart("pauses")
-                    wanted = "(c => c?.series?.[0] && Math.max(...c.series[0].values.map(v => v ?? 0)) === %d && c)(heapwatch.chart('pauses'))"
-                    pauses = tab.until(wanted % longest)
-                    share = tab.chart("gc-share")
-            finally:
-                browser.close()
+            with web_browser.opened() as tab:
+                tab.go(f"{web.url}#/gc?target=late&range=all").chart("pauses")
+                wanted = "(c => c?.series?.[0] && Math.max(...c.series[0].values.map(v => v ?? 0)) === %d && c)(heapwatch.chart('pauses'))"
+                pauses = tab.until(wanted % longest)
+                share = tab.chart("gc-share")
         assert len(pauses["series"]) == 1
         width = share["x"][1] - share["x"][0]
         assert share["x"][0] < 1 and sum(share["series"][0]["values"]) * width == pytest.approx(gc.pause_total_ns / 1e9, rel=0.01)
@@ -454,15 +450,11 @@ def test_all_faces_agree(watched, target, tmp_path):
             answers, words = of_answers(json.load(state), target)
         faces.update(answers)
         if web_browser.installed():
-            browser = web_browser.Browser()
-            try:
-                with browser.tab() as tab:
-                    faces.update(of_page(tab, web, target))
-                    tab.go(f"{web.url}#/target?target={target}")
-                    for text in words:
-                        tab.until(f"document.body.innerText.replace(/\\s+/g, ' ').includes({json.dumps(text.strip())})")
-            finally:
-                browser.close()
+            with web_browser.opened() as tab:
+                faces.update(of_page(tab, web, target))
+                tab.go(f"{web.url}#/target?target={target}")
+                for text in words:
+                    tab.until(f"document.body.innerText.replace(/\\s+/g, ' ').includes({json.dumps(text.strip())})")
     wrong, said = contradictions(faces)
     assert not wrong, "\n".join(wrong)
 
@@ -533,12 +525,8 @@ def test_a_fleet_is_the_same_list_everywhere(watched):
         assert lines[0][0] == "leaking" and {name: word for name, word, _ in lines} == {t["target"]: t["word"] for t in listed}
         assert lines[0][2].startswith("+") and " since " in lines[0][2], lines[0]
         if web_browser.installed():
-            browser = web_browser.Browser()
-            try:
-                with browser.tab() as tab:
-                    page = tab.go(f"{web.url}#/overview?range=all").table("targets")["rows"]
-            finally:
-                browser.close()
+            with web_browser.opened() as tab:
+                page = tab.go(f"{web.url}#/overview?range=all").table("targets")["rows"]
             assert [r["target"] for r in page][0] == "leaking" and {r["target"]: r["verdict"] for r in page} == {t["target"]: t["word"] for t in listed}
 
 
@@ -622,14 +610,10 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         wait_for(lambda: (t := daemon.target("orders")) and t.exit_status == 251, "the end")
         said = words_of("orders", env, web, "Its limit was reached")
         if profiled:
-            browser = web_browser.Browser()
-            try:
-                with browser.tab() as tab:
-                    tab.go(f"{web.url}#/heap?target=orders&range=all").chart("heap")
-                    tab.until("/live data\\s+192.MiB/.test(document.querySelector('[data-chart=heap] .legend').innerText)")
-                    tab.until("/changed by \\+190.MiB/.test(document.querySelector('main').innerText)", timeout=20000)
-            finally:
-                browser.close()
+            with web_browser.opened() as tab:
+                tab.go(f"{web.url}#/heap?target=orders&range=all").chart("heap")
+                tab.until("/live data\\s+192.MiB/.test(document.querySelector('[data-chart=heap] .legend').innerText)")
+                tab.until("/changed by \\+190.MiB/.test(document.querySelector('main').innerText)", timeout=20000)
         kept = []       # what a recording says is what was said while it lived, not what a step of its own would give
         for what in ("orders", "recording:orders"):
             found = json.loads(client("trend", what, "--format", "json", env=env).stdout)["trends"]
@@ -695,9 +679,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
         ends = {f"{face[0]} {n}": client(*face, f"loop~{n}", env=env).stdout.decode() for n in range(1, 5) for face in (
             ("trend",), ("post-mortem",), ("top", "--once"))}
         if web_browser.installed():
-            browser = web_browser.Browser()
-            stack.callback(browser.close)
-            tab = stack.enter_context(browser.tab())
+            tab = stack.enter_context(web_browser.opened())
             rows = tab.go(f"{web.url}#/overview?range=all").table("targets")["rows"]
             assert {r["target"]: r["verdict"] for r in rows} == {"loop": rows[0]["verdict"], **{f"loop~{n}": "crashed" for n in range(1, 5)}}
             # What the fleet holds is what its running programs hold.
@@ -744,16 +726,12 @@ def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
             assert census["stale"] is stale and census["timeNs"] == str(10 * S + 1000), census
             said[f"{face} json"] = census["sentence"]
         if web_browser.installed():
-            browser = web_browser.Browser()
-            try:
-                with browser.tab() as tab:
-                    for page in ("target", "heap", "detail"):
-                        text = tab.go(f"{web.url}#/{page}?target=api&range=all").until(
-                            "(e => e && !e.hidden && /last census/.test(e.innerText) && e.innerText)(document.querySelector('.census-age'))"
-                            if page != "target" else "(t => /last census/.test(t) && t)(document.body.innerText)")
-                        said[f"page {page}"] = " ".join(text.split())
-            finally:
-                browser.close()
+            with web_browser.opened() as tab:
+                for page in ("target", "heap", "detail"):
+                    text = tab.go(f"{web.url}#/{page}?target=api&range=all").until(
+                        "(e => e && !e.hidden && /last census/.test(e.innerText) && e.innerText)(document.querySelector('.census-age'))"
+                        if page != "target" else "(t => /last census/.test(t) && t)(document.body.innerText)")
+                    said[f"page {page}"] = " ".join(text.split())
     for face, text in said.items():
         found = re.search(r"last census ([0-9.]+).s ago at 20\.0.MiB(; live data (?:is 110.MiB now|was 110.MiB [0-9.]+.s ago))?", text)
         assert found and 29 <= float(found[1]) < 60 and bool(found[2]) is stale, (face, found, text)
@@ -853,10 +831,7 @@ def test_all_faces_agree_on_resident_memory(programs, tmp_path):
                                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
         env = {"HEAPWATCH_DIR": str(daemon.directory)}
         web = stack.enter_context(web_browser.Web("--connect", f"ipc://{daemon.directory}/publish"))
-        browser = web_browser.Browser() if web_browser.installed() else None
-        if browser:
-            stack.callback(browser.close)
-        tab = browser and stack.enter_context(browser.tab())
+        tab = stack.enter_context(web_browser.opened()) if web_browser.installed() else None
 
         def resident():
             heaps = daemon.snapshot("t").get("heap")

@@ -225,12 +225,8 @@ def test_the_page_compares_whole_runs_with_the_same_code(directory):
                     asked(web, "diff", **query)
                 assert refused.value.code == 400
             if web_browser.installed():
-                browser = web_browser.Browser()
-                try:
-                    with browser.tab() as tab:
-                        rows = tab.go(f"{web.url}#/compare?a=old&b=new&ra=all&rb=all").table("diff")["rows"]
-                finally:
-                    browser.close()
+                with web_browser.opened() as tab:
+                    rows = tab.go(f"{web.url}#/compare?a=old&b=new&ra=all&rb=all").table("diff")["rows"]
                 assert [(r["title"], r["change"]) for r in rows] == [(q["title"], q["change"]) for q in live["quantities"]]
     found = {q["name"]: q for q in live["quantities"]}
     assert EXACT | NEAR.keys() <= found.keys() and any("daemon's history" in note for note in live["notes"])

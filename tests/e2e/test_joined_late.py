@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from harness import CLIENT, LOGS, Daemon, client, pb, wait_for
-from web_browser import Browser, Web
+from web_browser import Web, opened
 
 LIVE = (LOGS / "live-9103-fifo-flush" / "run.eventlog").read_bytes()
 MIDDLE = len(LIVE) // 2
@@ -73,7 +73,7 @@ def test_every_face_says_so(directory):
             assert shown.returncode == 0, shown.stderr
         top = json.loads(client("top", "--once", "--format", "json", "--connect", d.publish).stdout)
         assert "joined late" in json.dumps(top).lower()
-        with contextlib.closing(Browser()) as browser, Web("--connect", d.publish) as web, browser.tab(width=1440, height=900) as tab:
+        with Web("--connect", d.publish) as web, opened(width=1440, height=900) as tab:
             tab.go(web.url).until("heapwatch.settled && document.body.innerText.includes('Joined late: nothing is known of its first')")
             assert not tab.diagnostics()
 

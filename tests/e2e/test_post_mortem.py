@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from harness import CLIENT, DEADLINE_S, Daemon, client, pb, private_directory, wait_for, without_page
-from web_browser import Browser, Web
+from web_browser import Web, opened
 
 pytestmark = pytest.mark.xdist_group("post_mortem")      # its tests share what runs
 
@@ -116,14 +116,10 @@ def test_the_page_tells_the_same(killed):
     with Web("--connect", f"ipc://{daemon.directory}/publish") as web:
         (state,) = wait_for(lambda: [a for a in json.load(urllib.request.urlopen(web.url + "api/state"))["answers"]
                                      if a["target"] == "api" and a.get("postMortem") == rows], "the same rows")
-        browser = Browser()
-        try:
-            with browser.tab() as tab:
-                tab.go(web.url + "#/target")
-                tab.until("document.querySelector('.account dd') && heapwatch.settled")
-                shown = tab.js("[...document.querySelectorAll('.account > div')].map((e) => [e.dataset.key, e.querySelector('dd').innerText])")
-        finally:
-            browser.close()
+        with opened() as tab:
+            tab.go(web.url + "#/target")
+            tab.until("document.querySelector('.account dd') && heapwatch.settled")
+            shown = tab.js("[...document.querySelectorAll('.account > div')].map((e) => [e.dataset.key, e.querySelector('dd').innerText])")
     above = {a["key"] for a in state["answers"]} | {"but"}
     expected = [r for r in rows if r["key"] not in above]
 

@@ -134,7 +134,7 @@ def test_the_console_offers_all_commands(directory, program):
 @pytest.mark.skipif(not web_browser.installed(), reason="needs chromium")
 def test_the_page_offers_all_commands(directory, program):
     with Daemon(directory, f"p=unix:{program.path}") as daemon, web_browser.Web("--connect", daemon.publish, "--allow-control") as web, \
-            contextlib.closing(web_browser.Browser()) as browser, browser.tab() as tab:
+            web_browser.opened() as tab:
         tab.go(f"{web.url}#/detail?target=p")
         which = "document.querySelector('select[aria-label=\"Command to the program\"]')"
         tab.until(f"{which}?.checkVisibility() && {which}.options.length > 0")

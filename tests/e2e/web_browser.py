@@ -4,6 +4,7 @@
 `Browser` runs tests/e2e/browser/browser.mjs, `Tab` is one page of it, `Web` is one server.
 """
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -118,6 +119,13 @@ class Tab:
         """What a click saves: (name, bytes)."""
         got = self.browser("save", tab=self.number, selector=selector)
         return got["name"], base64.b64decode(got["data"])
+
+
+@contextlib.contextmanager
+def opened(**options):
+    """A tab of a browser of its own."""
+    with contextlib.closing(Browser()) as browser, browser.tab(**options) as tab:
+        yield tab
 
 
 class Web:
