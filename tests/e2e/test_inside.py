@@ -44,8 +44,10 @@ programs = Programs({
 
 
 @contextlib.contextmanager
-def started(path, *args, **kwargs):
-    """It, once all is there, until it is killed."""
+def started(path, *args, traced=True, **kwargs):
+    """It, once all is there, until it is killed; skips the test where it may not be traced."""
+    if traced:
+        require_tracing()
     with running(path, *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **kwargs) as program:
         assert program.stdout.readline() == b"ready\n"
         yield program
@@ -53,7 +55,6 @@ def started(path, *args, **kwargs):
 
 @pytest.fixture(scope="module")
 def threaded():
-    require_tracing()
     with started(programs["threaded"]) as program:
         yield program
 
@@ -126,7 +127,6 @@ def test_threads_without_stopping(threaded):
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_threads_of_other_builds(build):
-    require_tracing()
     with started(programs[build]) as program:
         found = inspect("threads", program.pid)
         check_threads(found)
@@ -134,7 +134,6 @@ def test_threads_of_other_builds(build):
 
 
 def test_threads_of_a_stripped_program(directory):
-    require_tracing()
     path = shutil.copy(programs["threaded"], directory / "stripped")
     subprocess.run(["strip", path], check=True)
     with started(path) as program:
@@ -172,7 +171,6 @@ def check_c_frames(what, program):
 
 @pytest.mark.parametrize("stripped", [False, True])
 def test_c_functions_of_threads(directory, stripped):
-    require_tracing()
     path = shutil.copy(programs["foreign"], directory / "work")
     if stripped:
         subprocess.run(["strip", path], check=True)
@@ -186,7 +184,6 @@ def test_c_functions_of_threads(directory, stripped):
 @pytest.mark.parametrize("build", ["foreign", "foreign-plain"])
 @pytest.mark.parametrize("call", ["safe", "unsafe"])
 def test_c_functions_of_a_thread_that_computes(build, call):
-    require_tracing()
     with started(programs[build], call) as program:
         def in_loop():
             groups = [g for g in inspect("threads", program.pid)["groups"] if g["state"] in ("foreign", "running_c")]
@@ -213,7 +210,7 @@ def allow_cores():
 def core_of(directory, path, *args, ready=lambda program: None):
     """Its core file after a crash, and the process that it was."""
     require_cores()
-    with started(path, *args, cwd=directory, preexec_fn=allow_cores) as program:
+    with started(path, *args, traced=False, cwd=directory, preexec_fn=allow_cores) as program:
         ready(program)
         program.send_signal(signal.SIGABRT)
         program.wait(timeout=DEADLINE_S)
@@ -351,7 +348,6 @@ def test_heap_to_the_object(threaded):
 
 def test_a_heap_that_takes_longer_than_a_stop_may():
     """50 MB of a program that collects all the time: most of it is copied while it runs, and the stop is a part of that."""
-    require_tracing()
     with started(programs["held"], "48") as program:
         for command in ("heap", "why"):
             found = inspect(command, program.pid, "--max-pause", "20ms")
@@ -366,7 +362,6 @@ def test_a_heap_that_takes_longer_than_a_stop_may():
 
 def test_a_heap_that_moves_all_the_time():
     """Major collections one after the other: a sample answers `heap`, and each says the command that reads all of it."""
-    require_tracing()
     with started(programs["held"], "48", "1") as program:
         found = inspect("heap", program.pid, "--max-pause", "20ms")
         assert 0 < found["sample"]["pieces"] < found["sample"]["of_pieces"]
@@ -413,7 +408,6 @@ def test_heap_by_contents(threaded):
 
 def test_heap_by_a_sample():
     """Where it is wanted, and where there is no memory for all."""
-    require_tracing()
     with started(programs["threaded"], "+RTS", "-A256m", "-RTS") as program:
         whole = heap(program.pid)
         found = inspect("heap", program.pid, "--sample", "128MiB", "--seed", "3")
@@ -462,7 +456,6 @@ def test_equal_arrays(threaded, directory):
 
 def test_slices_of_arrays(directory):
     """How little of arrays slices use, and what is dead in pinned blocks with what would go; neither of copies."""
-    require_tracing()
     with started(programs["sliced"]) as program, started(programs["sliced"], "copy") as copies:
         found = inspect("why", program.pid, "ARR_WORDS")
         strings, texts = found["slices"]
@@ -488,7 +481,6 @@ def test_slices_of_arrays(directory):
 
 
 def test_heap_of_one_generation():
-    require_tracing()
     with started(programs["threaded"], "+RTS", "-G1", "-RTS") as program:
         check_heap(heap(program.pid))
         check_threads(inspect("threads", program.pid))
@@ -496,7 +488,6 @@ def test_heap_of_one_generation():
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_heap_of_other_builds(build):
-    require_tracing()
     with started(programs[build]) as program:
         found = heap(program.pid, extra=2 if build == "profiled" else 0)
         check_heap(found)
@@ -505,7 +496,6 @@ def test_heap_of_other_builds(build):
 
 def test_heap_with_finalizers():
     """The runtime's own closures, which no type of Haskell is behind."""
-    require_tracing()
     with started(programs["finalizers"]) as program:
         for by in "name", "type":
             found = heap(program.pid, "--by", by)
@@ -537,7 +527,6 @@ def test_a_compact_region():
 
 def test_a_compact_region_that_grows():
     """It is larger when the program is stopped than it was when the copy was prepared: an answer has it all the same."""
-    require_tracing()
     with started(programs["region"], "grow") as program:
         answers = 0
         for _ in range(4):
@@ -552,7 +541,6 @@ def test_a_compact_region_that_grows():
 
 @pytest.mark.parametrize("flags", ["-A16m", "-c", "-G3", "-xn", "-N2"])
 def test_heap_with_other_collectors(flags):
-    require_tracing()
     with started(programs["threaded"], "+RTS", flags, "-RTS") as program:
         found = heap(program.pid)
         check_heap(found)
@@ -561,7 +549,6 @@ def test_heap_with_other_collectors(flags):
 
 def test_heap_as_the_runtime_counts_it(directory):
     """Band by band, but for ARR_WORDS: there the runtime counts whole blocks of pinned arrays."""
-    require_tracing()
     with started(programs["plain"], "busy", "+RTS", "-hT", "-i0.02", "-RTS", cwd=directory) as program:
         [log] = directory.glob("*.hp")
         wait_for(lambda: log.read_text().count("END_SAMPLE") > 2, "censuses", 30)
@@ -746,7 +733,6 @@ def test_who_holds_what_in_a_file(directory, threaded):
 
 
 def test_why_of_a_stack_that_is_most_of_the_heap():
-    require_tracing()
     with started(programs["threaded"], "stack") as program:
         found = inspect("why", program.pid)
         assert found["band"].startswith("STACK") and found["bytes"] > 8000000, found
@@ -755,13 +741,11 @@ def test_why_of_a_stack_that_is_most_of_the_heap():
 
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_why_of_other_builds(build):
-    require_tracing()
     with started(programs[build]) as program:
         check_why(program.pid)
 
 
 def test_why_of_a_stripped_program_and_of_its_core_file(directory):
-    require_tracing()
     (directory / "bin").mkdir()
     (directory / "run").mkdir()
     path = shutil.copy(programs["threaded"], directory / "bin" / "stripped")
@@ -799,7 +783,6 @@ def check_sources(what, frame_name, by):
 
 
 def test_places_in_the_source(directory):
-    require_tracing()
     path = directory / "sources"
     with started(programs["sources"]) as program:
         shutil.copy(programs["sources"], path)
@@ -827,7 +810,6 @@ def ticks(pid):
 
 def test_kill_leaves_no_program_stopped():
     """At whatever moment the inspection is killed, the program goes on."""
-    require_tracing()
     tool = pathlib.Path(CLIENT).with_name("heapwatch-inspect")
     rng = random.Random(7)
     with started(programs["threaded"], "busy") as program:
@@ -858,7 +840,6 @@ def test_kill_leaves_no_program_stopped():
 
 def test_what_runs_is_running():
     """The stack of a thread that computes is found by its registers."""
-    require_tracing()
     with started(programs["threaded"], "busy") as program:
         def running_thread():
             found = inspect("threads", program.pid)
@@ -869,7 +850,6 @@ def test_what_runs_is_running():
 
 def test_profile(directory):
     """The function that computes is the first, under its callers, and the files have the same."""
-    require_tracing()
     with started(programs["threaded"], "spin") as program:
         found = inspect("profile", program.pid, "--for", "1s", "-o", directory / "spin.collapsed")
         assert found["functions"][0]["name"] in ("Main.spin", "Main.$wspin"), found["functions"][:3]
@@ -888,7 +868,6 @@ def test_profile(directory):
 @pytest.mark.parametrize("build", ["turns", "turns-threaded"])
 def test_profile_of_allocation(directory, build):
     """By bytes, which are split otherwise than CPU time, as the program itself counts both; and in the files, too."""
-    require_tracing()
     with started(programs[build]) as program:
         found = inspect("profile", program.pid, "--allocation", "--for", "2s", "--hz", "500", "-o", directory / "turns.collapsed")
         text = client("profile", program.pid, "--allocation", "--for", "200ms", "-o", directory / "turns.speedscope.json").stdout.decode()
@@ -915,7 +894,6 @@ def test_profile_of_allocation(directory, build):
 @pytest.mark.parametrize("stripped", [False, True])
 def test_profile_of_c_functions(directory, call, stripped):
     """Under the code of Haskell that calls them, each with what it calls itself."""
-    require_tracing()
     path = shutil.copy(programs["foreign"], directory / "work")
     if stripped:
         subprocess.run(["strip", path], check=True)
@@ -941,7 +919,6 @@ def test_profile_of_c_functions(directory, call, stripped):
 
 def test_profile_of_what_threads_wait_for(directory):
     """70 threads wait in one function and 30 in another while garbage is collected: so do their shares, apart from CPU time."""
-    require_tracing()
     with started(programs["threaded"], "wait") as program:
         found = inspect("profile", program.pid, "--waiting", "--by", "thread", "--for", "1s", "-o", directory / "wait.collapsed")
         text = client("profile", program.pid, "--waiting", "--for", "1s").stdout.decode()
@@ -969,7 +946,6 @@ def test_profile_of_what_threads_wait_for(directory):
 def test_profile_by_page_and_console(directory):
     """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first.
     The console has it by a key, as a tree that folds, and cost centres by another."""
-    require_tracing()
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
     with started(programs["threaded"], "spin") as program, \
             Daemon(directory, f"spin=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
@@ -1010,7 +986,6 @@ def test_profile_by_page_and_console(directory):
 
 def test_profile_of_allocation_by_page_and_console(directory):
     """What the page gets, and the console by another key: bytes, also where what waits was shown before."""
-    require_tracing()
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
     with started(programs["turns"]) as program, Daemon(directory, f"turns=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
         def request(action):
@@ -1049,7 +1024,6 @@ def test_profile_of_allocation_by_page_and_console(directory):
 
 def test_heap_and_threads_by_the_server(directory):
     """What the page gets is what the commands print, to the object; one heap at a time; what cannot be is said."""
-    require_tracing()
     form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
     with started(programs["threaded"]) as program, Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon, \
             Web("--connect", daemon.publish, "--allow-control") as web:
@@ -1080,7 +1054,6 @@ def test_heap_and_threads_by_the_server(directory):
 
 def test_threads_by_the_console(directory):
     """By a key from any view; with what was done to the program. What cannot be read is said."""
-    require_tracing()
     with started(programs["threaded"]) as program, Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
         for name in ("shop", "no"):
             daemon.wait_state(name, "RUNNING")
@@ -1098,7 +1071,6 @@ def test_threads_by_the_console(directory):
 
 
 def test_profile_of_what_waits_or_ends(directory):
-    require_tracing()
     with started(programs["threaded"]) as program:
         text = client("profile", program.pid, "--for", "300ms").stdout.decode()
         samples = int(re.search(r": (\d+) samples in", text)[1])      # the runtime's clock ticks on for a while
@@ -1128,7 +1100,6 @@ def test_profile_of_what_waits_or_ends(directory):
 
 def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     # noqa: F811
     require_page()
-    require_tracing()
     with started(programs["threaded"], "spin") as program, Daemon(directory, f"spin=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
         def report(*words):
             return client("report", "--connect", daemon.publish, *words)
@@ -1168,7 +1139,6 @@ def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     
 def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F811
     """Beside the segments of the run that is recorded: listed, in the report of that time, removed with the run."""
     require_page()
-    require_tracing()
     kept = directory / "kept"
 
     def recorded():
@@ -1209,7 +1179,6 @@ def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F
 def test_a_profile_of_allocation_is_kept(directory, browser):     # noqa: F811
     """In the file, in the report of the recording and of the target: bytes, as the command has printed them; never time."""
     require_page()
-    require_tracing()
     kept = directory / "kept"
 
     def report(*words):
@@ -1264,7 +1233,6 @@ def test_a_program_of_another_user_is_refused_with_the_reason(directory, threade
 @pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")
 def test_profile_on_the_page(directory, browser):     # noqa: F811
     """A click, samples as they come, a flame graph that keys walk and turn round, of one thread; nothing is out of reach."""
-    require_tracing()
     with started(programs["threaded"], "spin") as program, \
             Daemon(directory, f"spin=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web:
         for theme, width in (("light", 1440), ("dark", 390)):
@@ -1300,7 +1268,6 @@ def test_profile_on_the_page(directory, browser):     # noqa: F811
 @pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
 def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
     """A click, then who holds what with the command's numbers: keys walk in it, tables say it in words, a type says why it is kept."""
-    require_tracing()
     with started(programs["threaded"]) as program, \
             Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
             browser.tab(theme=theme, width=width) as tab:
@@ -1367,7 +1334,6 @@ def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
 @pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
 def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
     """A click, then the groups with the command's numbers; a group shows its stack; a saved page keeps them. A second reading has what was gained."""
-    require_tracing()
     with started(programs["threaded"]) as program, started(programs["threaded"], "fork") as forking, \
             Daemon(directory, f"shop=pid:{program.pid}", f"fork=pid:{forking.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
             browser.tab(theme=theme, width=width) as tab:
