@@ -29,6 +29,7 @@ class Terminal:
     def keys(self, *keys):
         for key in keys:
             self.tmux("send-keys", "-t", "t", key)
+        return self
 
     def text(self, text):
         self.tmux("send-keys", "-t", "t", "-l", re.sub(";$", r"\;", text))      # at its end tmux takes one for its own
@@ -50,8 +51,7 @@ class Terminal:
         last = None
         while (screen := self.wait_screen(condition, what)) != last:
             last = screen
-            self.keys("?")
-            self.wait("Numbers")
+            self.keys("?").wait("Numbers")
             self.keys("?")
         return screen
 

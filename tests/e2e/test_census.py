@@ -67,8 +67,7 @@ def test_the_console_takes_a_census_and_says_what_it_cost(daemon, held):
     with run(daemon, held, 20), terminal.top(daemon.directory, "--connect", daemon.publish, "--view", "bands", "p") as t:
         t.wait("last census")
         before = newest(daemon).number
-        t.keys("C")
-        t.wait("of p was taken; the program paused for")
+        t.keys("C").wait("of p was taken; the program paused for")
         assert newest(daemon).number > before
 
 

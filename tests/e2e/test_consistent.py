@@ -275,10 +275,8 @@ def of_terminal(env, directory, target):
         return lambda s: window in s and re.search(r"\+[0-9.]+ MiB +\S+ +Main\.cache", s)
 
     with top(directory, target, env=env, width=120, height=40) as t:
-        t.keys(*"++++++")
-        whole = t.wait_whole(shows("window all"), "the band that leaks, over the whole run")
-        t.keys(*"-------")
-        part = t.wait_whole(shows("window 5 min"), "the same over five minutes")
+        whole = t.keys(*"++++++").wait_whole(shows("window all"), "the band that leaks, over the whole run")
+        part = t.keys(*"-------").wait_whole(shows("window 5 min"), "the same over five minutes")
     return {"top in a terminal": of_overview(whole), "top in a terminal, 5 min": of_overview(part, "change in 5 min")}
 
 

@@ -136,22 +136,14 @@ def test_unknown_view_is_refused():
 def test_views_by_key(directory):
     with top(directory, LEAKY) as t:
         t.wait("end of file", "Bands by closure type", "STACK")
-        t.keys("2")
-        t.wait("live 43.3 KiB", "6.00 MiB", "▲", "census total")
-        t.keys("b")
-        t.wait("verdict", "STACK", "96.9 KiB", "23.0 %")
-        t.keys("F4")
-        t.wait("pauses from 1 us to 10 s", "541")
-        t.keys("l")
-        t.wait("worker 3 served 350", "phase: shutdown")
-        t.keys("p")
-        t.wait("no time profile")
-        t.keys("h")
-        t.wait("threads created")
-        t.keys("a")
-        t.wait("no alert", "What is known of run")
-        t.keys("1")
-        t.wait("1 target", "ended")
+        t.keys("2").wait("live 43.3 KiB", "6.00 MiB", "▲", "census total")
+        t.keys("b").wait("verdict", "STACK", "96.9 KiB", "23.0 %")
+        t.keys("F4").wait("pauses from 1 us to 10 s", "541")
+        t.keys("l").wait("worker 3 served 350", "phase: shutdown")
+        t.keys("p").wait("no time profile")
+        t.keys("h").wait("threads created")
+        t.keys("a").wait("no alert", "What is known of run")
+        t.keys("1").wait("1 target", "ended")
         t.keys("q")
         assert t.exit_status() == 0
 
@@ -159,38 +151,28 @@ def test_views_by_key(directory):
 def test_sort_search_filter(directory):
     with top(directory, "--view", "bands", LEAKY) as t:
         t.wait_row(3, "STACK")
-        t.keys("r")
-        t.wait_screen(lambda s: "STACK" not in s.splitlines()[3], "the other order")
+        t.keys("r").wait_screen(lambda s: "STACK" not in s.splitlines()[3], "the other order")
         t.keys("r", ">", ">", ">")          # sorted by change, then slope: all orders are steps of one key
         t.keys("/")
         t.text("ThUnk_1_1")
         t.wait("search: ThUnk_1_1")
-        t.keys("Enter", "Enter")
-        t.wait("THUNK_1_1", "verdict", "now 13.2 KiB")
-        t.keys("Escape")
-        t.wait("share", "ARR_WORDS")
+        t.keys("Enter", "Enter").wait("THUNK_1_1", "verdict", "now 13.2 KiB")
+        t.keys("Escape").wait("share", "ARR_WORDS")
         t.keys("f")
         t.text("/^(TSO|ARR_.*)$/")
         t.wait("2 of")
-        t.keys("Enter")
-        t.wait_screen(lambda s: "TSO" in s and "ARR_WORDS" in s and "STACK" not in s, "what the filter leaves")
-        t.keys("f", "Escape")
-        t.wait("STACK")
+        t.keys("Enter").wait_screen(lambda s: "TSO" in s and "ARR_WORDS" in s and "STACK" not in s, "what the filter leaves")
+        t.keys("f", "Escape").wait("STACK")
 
 
 def test_window_cursor_and_help(directory):
     with top(directory, "--view", "memory", LEAKY) as t:
         t.wait("window 10 min", "end of file")
-        t.keys("-", "-")
-        t.wait("window 1 min")
-        t.keys("+")
-        t.wait("window 5 min")
-        t.keys("Left", "Left")
-        t.wait("at 2.49 s", "phase: shutdown")
-        t.keys("?")
-        t.wait("Numbers", "Theil-Sen")
-        t.keys("?")
-        t.wait("census total")
+        t.keys("-", "-").wait("window 1 min")
+        t.keys("+").wait("window 5 min")
+        t.keys("Left", "Left").wait("at 2.49 s", "phase: shutdown")
+        t.keys("?").wait("Numbers", "Theil-Sen")
+        t.keys("?").wait("census total")
 
 
 NOT_EXPLAINED = set("""kib mib gib kib/s mib/s ns us ms min rts all end of file ended run lasted end at window to in by no yet need census profiles
@@ -210,8 +192,7 @@ def whole_help(t):
         said = page = t.wait("Numbers", "? q back")
         while "more \u2193" in page:
             seen = page
-            t.keys("NPage")
-            page = t.wait_screen(lambda s: s != seen and "? q back" in s, "more of the help")
+            page = t.keys("NPage").wait_screen(lambda s: s != seen and "? q back" in s, "more of the help")
             said += page
         t.keys("?")
     return said
@@ -240,8 +221,7 @@ def test_a_picture_that_stands_still_costs_nothing(directory, keys):
     """Once a log has ended nothing is drawn again, and nothing computed: it was waited for with no wait at all."""
     with top(directory, LEAKY) as t:
         t.wait("end of file")
-        t.keys(*keys)
-        t.wait("FROZEN" if keys else "end of file")
+        t.keys(*keys).wait("FROZEN" if keys else "end of file")
         pid = int(t.tmux("display", "-p", "-t", "t", "#{pane_pid}"))
         began, used = time.monotonic(), cpu_s(pid)
         wait_for(lambda: time.monotonic() - began > 4, "4 s")       # the first frame after a second without any
@@ -253,8 +233,7 @@ def test_resize(directory):
         t.wait("end of file")
         for key, text in (("b", "STACK"), ("m", "live 43.3"), ("g", "541"), ("o", "live")):
             t.resize(60, 16)
-            t.keys(key)
-            t.wait(text, "? q")
+            t.keys(key).wait(text, "? q")
             t.resize(200, 60)
             t.wait(text, "? help  q quit")
             t.resize(10, 3)
@@ -284,8 +263,7 @@ def test_mouse(directory):
         # The overview has such a row too, elsewhere, without a verdict.
         row_of = lambda s: next((i for i, line in enumerate(s.splitlines()) if "THUNK_1_0" in line and "–" in line), 0)
         click(row_of(t.wait_whole(row_of, "the row among the bands")), 40)
-        t.keys("Enter")
-        t.wait("THUNK_1_0", "now 19.8 KiB")
+        t.keys("Enter").wait("THUNK_1_0", "now 19.8 KiB")
 
 
 def live_daemon(directory, **targets):
@@ -300,8 +278,7 @@ def requests(text):
 def test_freeze(directory):
     with live_daemon(directory, leaky=leaky) as d, top(directory, "--connect", d.endpoint, "--view", "notes") as t:
         t.wait("running", "handled")
-        t.keys("Space")
-        t.wait("FROZEN")
+        t.keys("Space").wait("FROZEN")
 
         def stands_still():     # the first screen seen may be half drawn
             frozen, ticks = t.screen(), d.newest["hw1/note/leaky/"].sequence
@@ -310,8 +287,7 @@ def test_freeze(directory):
 
         wait_for(stands_still, "a picture that stands still")
         newest = requests(d.newest["hw1/note/leaky/"].notes.notes[-1].text)
-        t.keys("Space")
-        t.wait_screen(lambda s: "FROZEN" not in s and requests(s) >= newest, "what came meanwhile")
+        t.keys("Space").wait_screen(lambda s: "FROZEN" not in s and requests(s) >= newest, "what came meanwhile")
 
 
 def many_bands(n):
@@ -334,15 +310,12 @@ def test_ten_thousand_bands(directory):
     with live_daemon(directory, big=many_bands(10000)) as d, \
             top(directory, "--connect", d.endpoint, "--view", "bands") as t:
         t.wait("function09999")
-        t.keys("End")
-        t.wait("function00000")
-        t.keys("Home", "NPage")
-        t.wait_screen(lambda s: "function09940" in s and "function09968" in s.splitlines()[3], "the second page")
+        t.keys("End").wait("function00000")
+        t.keys("Home", "NPage").wait_screen(lambda s: "function09940" in s and "function09968" in s.splitlines()[3], "the second page")
         t.keys("f")
         t.text("function0012")
         t.wait("10 of 10,000")
-        t.keys("Enter")
-        t.wait("Module20.function00120")
+        t.keys("Enter").wait("Module20.function00120")
 
 
 def hostile(pb, tick):
@@ -360,12 +333,10 @@ def test_hostile_labels(directory):
         t.wait("running", "x1B")
         title = t.tmux("display", "-p", "-t", "t", "#{pane_title}")
         for key, *texts in (("o", "x1B[2J", "Is anything wrong?"), ("3", "x1B[2…", "bytes↓"), ("l", "text")):
-            t.keys(key)
-            screen = t.wait_screen(lambda s: all(x in s for x in texts) and "0Overview" in s.splitlines()[-1], texts)
+            screen = t.keys(key).wait_screen(lambda s: all(x in s for x in texts) and "0Overview" in s.splitlines()[-1], texts)
             assert "\u202e" not in screen and "\x9b" not in screen
             assert len(screen.splitlines()) == 36
-        t.keys("3", "Enter")
-        t.wait("now ")
+        t.keys("3", "Enter").wait("now ")
         assert t.tmux("display", "-p", "-t", "t", "#{pane_title}") == title
         t.keys("q")
         assert t.exit_status() == 0
@@ -396,10 +367,8 @@ def test_daemon_goes_and_comes_back(directory, end):
             d.targets = [f"other={log}"]
             d.start()
             t.wait("api", "STACK", "heapwatchd was restarted without api; data as of ")
-            t.keys("t")
-            t.wait("other")
-            t.keys("l")
-            t.wait("the daemon is silent")
+            t.keys("t").wait("other")
+            t.keys("l").wait("the daemon is silent")
     finally:
         d.stop()
 
@@ -421,8 +390,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|38;5;\d+|48;5;\d+|9[0-7])[;m]"
 def test_colours(directory, term, env, coloured):
     with top(directory, LEAKY, term=term, env=env) as t:
         t.wait("end of file")
-        t.keys("3")
-        t.wait("STACK", "96.9 KiB")
+        t.keys("3").wait("STACK", "96.9 KiB")
         colours = COLOUR.findall(t.screen("-e"))
         assert bool(colours) == bool(coloured), colours[:5]
         assert coloured != "3" or not any(c.startswith(("38", "48")) for c in colours)
@@ -528,9 +496,7 @@ def test_notes_of_a_large_fleet_are_those_of_the_daemon(directory):
         newest = alone[-1]["text"]
         with top(directory, "--connect", daemon.publish, "--view", "notes", width=120, height=30) as terminal:
             terminal.wait(newest)
-            terminal.keys(".")
-            terminal.wait("t01")
-            terminal.wait(newest)
+            terminal.keys(".").wait("t01", newest)
 
 
 @pytest.mark.parametrize("ghc", ["966", "9103"])

@@ -966,22 +966,14 @@ def test_profile_by_page_and_console(directory):
         assert waiting["sentences"][0].startswith("waiting: ") and not any(r[3].startswith("(blocked") for r in found["rows"])
         with top(directory, "--connect", daemon.publish) as t:
             t.wait("running")
-            t.keys("P")
-            t.wait_screen(lambda s: re.search(r"taking samples of spin: [1-9][0-9.]* s", s), "a second of samples")
-            t.keys("P")
-            t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
-            t.keys("T")
-            t.wait("\u25be thread ")
-            t.keys("w")
-            t.wait("waiting: ", "(blocked on an MVar)", "waitForReply")
-            t.keys("w")
-            t.wait("samples stand for")
-            t.keys("Enter")
-            t.wait("\u25b8 all")
-            t.keys("x")
-            t.wait("no time profile")
-            t.keys("x")
-            t.wait("\u25b8 all")
+            t.keys("P").wait_screen(lambda s: re.search(r"taking samples of spin: [1-9][0-9.]* s", s), "a second of samples")
+            t.keys("P").wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
+            t.keys("T").wait("\u25be thread ")
+            t.keys("w").wait("waiting: ", "(blocked on an MVar)", "waitForReply")
+            t.keys("w").wait("samples stand for")
+            t.keys("Enter").wait("\u25b8 all")
+            t.keys("x").wait("no time profile")
+            t.keys("x").wait("\u25b8 all")
 
 
 def test_profile_of_allocation_by_page_and_console(directory):
@@ -1009,15 +1001,12 @@ def test_profile_of_allocation_by_page_and_console(directory):
             t.wait("running")
             t.keys("P")
             t.wait_screen(lambda s: re.search(r"taking samples of turns: [1-9][0-9.]* s of 10.0 s; P ends it", s), "a second of samples")
-            t.keys("P")
-            t.wait("samples stand for", "self time")
-            t.keys("w")
-            t.wait("waiting: ")
+            t.keys("P").wait("samples stand for", "self time")
+            t.keys("w").wait("waiting: ")
             t.keys("A")
             t.wait_screen(lambda s: re.search(r"taking samples of turns, by allocation: [1-9][0-9.]* s of 10.0 s; A ends it", s) and
                           re.search(r"Main\.\$w(allocate|compute)", s), "another, with a function")
-            t.keys("A")
-            screen = t.wait("then interrupted", "allocated by Haskell threads")
+            screen = t.keys("A").wait("then interrupted", "allocated by Haskell threads")
             assert re.search(r"inherited +own +allocated", screen) and "self time" not in screen and not re.search(r"own +time", screen), screen
             assert re.search(r"^ *[\d.]+ % +[\d.]+ % +[\d.]+ [KMG]iB +(\u25be )?Main\.\$w(allocate|compute)", screen, re.M), screen
 
@@ -1059,15 +1048,13 @@ def test_threads_by_the_console(directory):
             daemon.wait_state(name, "RUNNING")
         with top(directory, "--connect", daemon.publish, "shop") as t:
             t.wait("running")
-            t.keys("W")
-            t.wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
+            t.keys("W").wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
             screen = t.wait_screen(lambda s: re.search(r"^ *40 +blocked on an MVar", s, re.M), "the largest group")
             assert "reading the threads" not in screen
         (directory / "second").mkdir(mode=0o700)     # the first terminal's server may not have ended yet
         with top(directory / "second", "--connect", daemon.publish, "no") as t:
             t.wait("running")
-            t.keys("W")
-            t.wait("no threads: ", "no heap of GHC's runtime")
+            t.keys("W").wait("no threads: ", "no heap of GHC's runtime")
 
 
 def test_profile_of_what_waits_or_ends(directory):

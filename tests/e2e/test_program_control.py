@@ -118,14 +118,10 @@ def test_commands_and_their_effect(directory, program):
 def test_the_console_offers_all_commands(directory, program):
     with Daemon(directory, f"p=unix:{program.path}") as daemon, terminal.top(directory, "--connect", daemon.publish, "p") as t:
         t.wait("live")
-        t.keys("C")
-        t.wait("command, by up and down or typed: census")
-        t.keys("Down")
-        t.wait("typed: heap-profile on")
-        t.keys("Down", "BSpace")
-        t.wait("typed: heap-profile of")
-        t.keys("Enter")
-        t.wait("no such command")
+        t.keys("C").wait("command, by up and down or typed: census")
+        t.keys("Down").wait("typed: heap-profile on")
+        t.keys("Down", "BSpace").wait("typed: heap-profile of")
+        t.keys("Enter").wait("no such command")
         t.keys("Up", "Up", "Enter")      # the first that begins so, then the one before it
         t.wait("heap-profile on: a census of p was seen")
         assert program.received == [("eventlog-socket", 3)]
