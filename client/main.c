@@ -250,7 +250,7 @@ static int run_version(void *filled)
 static const struct command command_help = {
         .name = "help",
         .summary = "what a command does, its options, examples",
-        .usage = (const char *const[]){ "[COMMAND]", NULL },
+        .usage = TEXTS("[COMMAND]"),
         .options =
                 (const struct option[]){
                         { .argument = "COMMAND",
@@ -260,7 +260,7 @@ static const struct command command_help = {
                           OPTION_AT(struct text_list, struct about, words) },
                         OPTIONS_END,
                 },
-        .examples = (const char *const[]){ "heapwatch help top", NULL },
+        .examples = TEXTS("heapwatch help top"),
         .size = sizeof(struct about),
         .run = run_help,
         .offline = true,
@@ -269,8 +269,8 @@ static const struct command command_help = {
 static const struct command command_version = {
         .name = "version",
         .summary = "the version of this program, its libraries, the GHCs that it knows",
-        .usage = (const char *const[]){ "", NULL },
-        .examples = (const char *const[]){ "heapwatch version", NULL },
+        .usage = TEXTS(""),
+        .examples = TEXTS("heapwatch version"),
         .run = run_version,
 };
 

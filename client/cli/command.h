@@ -4,6 +4,9 @@
 
 #include "proto/cli/command.h"
 
+/* Texts of a command, ended by NULL: its usage, its examples. */
+#define TEXTS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
 extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;

@@ -361,7 +361,7 @@ static const struct option options[] = {
 const struct command command_bundle = {
         .name = "recording bundle",
         .summary = "keep what was recorded around a moment, with verdict and report",
-        .usage = (const char *const[]){ "TARGET[~N|@RUN] [OPTION]...", NULL },
+        .usage = TEXTS("TARGET[~N|@RUN] [OPTION]..."),
         .about = "Makes a directory of what `heapwatchd --record` has of a target around an alert, or up to now: "
                  "run.eventlog (as `heapwatch recording dump` writes it), verdict.json, report.html and, of an alert, "
                  "alert.json. It says where. The action `dump` of rules does this by itself. What it needs of the "
@@ -370,12 +370,8 @@ const struct command command_bundle = {
         .status =
                 "0 made, or not made for the limits, which it says; 2 usage, no such recording, no daemon, or DIR "
                 "cannot be used.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch recording bundle api --before 30m --after 0s",
-                        "heapwatch recording bundle api -o ~/bundles",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch recording bundle api --before 30m --after 0s",
+                          "heapwatch recording bundle api -o ~/bundles"),
         .size = sizeof(struct bundle),
         .defaults = &(const struct bundle){ .before_ns = ACTION_DUMP_BEFORE_NS,
                                             .after_ns = ACTION_DUMP_AFTER_NS,

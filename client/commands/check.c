@@ -375,18 +375,14 @@ static int run_check(void *filled)
 const struct command command_check = {
         .name = "check",
         .summary = "judge finished logs by rules: an exit status for CI",
-        .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
+        .usage = TEXTS("[OPTION]... LOG..."),
         .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence; "
                  "the exit status is for CI.",
         .options = options,
         .status =
                 "0 nothing that counts fired, 1 something did, or a log is damaged or not all of it could be read, 2 "
                 "bad input or usage.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog"),
         .size = sizeof(struct check),
         .defaults = &(const struct check){ .least = SEVERITY_WARNING },
         .run = run_check,

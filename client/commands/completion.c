@@ -92,7 +92,7 @@ static int run_completion(void *filled)
 const struct command command_completion = {
         .name = "completion",
         .summary = "a script that completes commands in bash, zsh or fish",
-        .usage = (const char *const[]){ "bash|zsh|fish", NULL },
+        .usage = TEXTS("bash|zsh|fish"),
         .about = "Prints the script with which a shell completes commands, options and their values; targets, series "
                  "and rules are those of your own daemon. `make install` puts it where the shells look for it.",
         .options =
@@ -105,12 +105,8 @@ const struct command command_completion = {
                           OPTION_AT(int, struct request, shell) },
                         OPTIONS_END,
                 },
-        .examples =
-                (const char *const[]){
-                        "eval \"$(heapwatch completion bash)\"",
-                        "heapwatch completion fish > ~/.config/fish/completions/heapwatch.fish",
-                        NULL,
-                },
+        .examples = TEXTS("eval \"$(heapwatch completion bash)\"",
+                          "heapwatch completion fish > ~/.config/fish/completions/heapwatch.fish"),
         .size = sizeof(struct request),
         .run = run_completion,
         .offline = true,

@@ -368,7 +368,7 @@ static int run_ctl(void *filled)
 const struct command command_ctl = {
         .name = "ctl",
         .summary = "other requests to a daemon or an agent: history, silence, census, reload",
-        .usage = (const char *const[]){ "[OPTION]... VERB [ARGUMENT]...", NULL },
+        .usage = TEXTS("[OPTION]... VERB [ARGUMENT]..."),
         .about = "Sends a request to a daemon, or to the agent in a program that it watches.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
@@ -376,14 +376,9 @@ const struct command command_ctl = {
         .status =
                 "0 done, 1 the daemon refused, or a command to a program had no effect that is seen, 2 usage, or no "
                 "daemon answered.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch ctl history api-1 live --from 5m --step 10s",
-                        "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
-                        "heapwatch ctl census api-1",
-                        "heapwatch ctl program api-1 heap-profile on",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch ctl history api-1 live --from 5m --step 10s",
+                          "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
+                          "heapwatch ctl census api-1", "heapwatch ctl program api-1 heap-profile on"),
         .size = sizeof(struct ctl),
         .defaults = &(const struct ctl){ .from_ns = UINT64_MAX, .to_ns = UINT64_MAX, .step_ns = UINT64_MAX },
         .run = run_ctl,
@@ -392,7 +387,7 @@ const struct command command_ctl = {
 const struct command command_status = {
         .name = "status",
         .summary = "the daemon and its targets",
-        .usage = (const char *const[]){ "[OPTION]...", NULL },
+        .usage = TEXTS("[OPTION]..."),
         .about = "Prints what a daemon says of itself and of each target: its state, since when, its source, how it "
                  "ended, and what was lost.",
         .options =
@@ -402,7 +397,7 @@ const struct command command_status = {
                         OPTIONS_END,
                 },
         .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
-        .examples = (const char *const[]){ "heapwatch status", "heapwatch status --format json", NULL },
+        .examples = TEXTS("heapwatch status", "heapwatch status --format json"),
         .size = sizeof(struct ctl),
         .run = run_status,
 };
@@ -410,7 +405,7 @@ const struct command command_status = {
 const struct command command_add = {
         .name = "add",
         .summary = "have the daemon watch one more source",
-        .usage = (const char *const[]){ "[OPTION]... [NAME=]URI", NULL },
+        .usage = TEXTS("[OPTION]... [NAME=]URI"),
         .about = "A source is a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT, "
                  "pid:PID, a process without a log, or outside:PID, a GHC-compiled program whose memory is read while "
                  "it "
@@ -424,12 +419,8 @@ const struct command command_add = {
                         OPTIONS_END,
                 },
         .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch add api-1=/var/tmp/api.eventlog",
-                        "heapwatch add late=tcp:127.0.0.1:4242 --label version=1.4.2",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch add api-1=/var/tmp/api.eventlog",
+                          "heapwatch add late=tcp:127.0.0.1:4242 --label version=1.4.2"),
         .size = sizeof(struct ctl),
         .run = run_add,
 };
@@ -437,7 +428,7 @@ const struct command command_add = {
 const struct command command_remove = {
         .name = "remove",
         .summary = "have the daemon forget a target",
-        .usage = (const char *const[]){ "[OPTION]... TARGET", NULL },
+        .usage = TEXTS("[OPTION]... TARGET"),
         .about = "Its program continues; `heapwatch detach` ends what the agent does in it. What was recorded stays.",
         .options =
                 (const struct option[]){
@@ -446,7 +437,7 @@ const struct command command_remove = {
                         OPTIONS_END,
                 },
         .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
-        .examples = (const char *const[]){ "heapwatch remove api-1", NULL },
+        .examples = TEXTS("heapwatch remove api-1"),
         .size = sizeof(struct ctl),
         .run = run_remove,
 };

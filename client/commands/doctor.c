@@ -575,15 +575,14 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[OPTION]... PROGRAM|PID|DIRECTORY|LOG|SOURCE", "--systemd UNIT", NULL },
+        .usage = TEXTS("[OPTION]... PROGRAM|PID|DIRECTORY|LOG|SOURCE", "--systemd UNIT"),
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
                  "flags to add.",
         .sections = sections,
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",
-        .examples = (const char *const[]){ "heapwatch doctor ./my-server", "heapwatch doctor .",
-                                           "heapwatch doctor . --patch | git apply",
-                                           "heapwatch doctor --systemd api.service", NULL },
+        .examples = TEXTS("heapwatch doctor ./my-server", "heapwatch doctor .",
+                          "heapwatch doctor . --patch | git apply", "heapwatch doctor --systemd api.service"),
         .size = sizeof(struct request),
         .run = run_doctor,
 };

@@ -189,7 +189,7 @@ static const struct option options[] = {
 const struct command command_dump = {
         .name = "recording dump",
         .summary = "write a stretch of a recording as an eventlog",
-        .usage = (const char *const[]){ "TARGET[~N|@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
+        .usage = TEXTS("TARGET[~N|@RUN] [--from MOMENT] [--to MOMENT] -o FILE"),
         .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
                  "refers to, and its blocks, with up to a second or 128 KiB more at both ends. Times are those of the "
                  "run. Where the stretch reaches the run's end, a log message tells how it ended. heapwatch, "
@@ -197,12 +197,8 @@ const struct command command_dump = {
                  "eventlog2html read it.",
         .options = options,
         .status = "0 written, 2 usage, no such recording, no daemon, or FILE cannot be written.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch recording dump api --from -10m -o now.eventlog",
-                        "heapwatch recording dump api~1 -o - | zstd > last-run.eventlog.zst",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch recording dump api --from -10m -o now.eventlog",
+                          "heapwatch recording dump api~1 -o - | zstd > last-run.eventlog.zst"),
         .size = sizeof(struct dump),
         .run = run_dump,
 };

@@ -177,20 +177,16 @@ static int run_events(void *filled)
 const struct command command_events = {
         .name = "events",
         .summary = "every event of a finished log as decoded, or how many of each type",
-        .usage = (const char *const[]){ "LOG [OPTION]...", NULL },
+        .usage = TEXTS("LOG [OPTION]..."),
         .about = "Prints every event of a finished eventlog as decoded, one per line, in the order of the file; or how "
                  "many of each type there are.",
         .options = options,
         .notes = "Event times count from the start of the program's runtime. Each capability writes its own blocks, so "
                  "times do not always rise from line to line. The program's environment is never shown.",
         .status = "0 the log was read, 2 bad input.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch events run.eventlog --count",
-                        "heapwatch events run.eventlog --kind GC_STATS_GHC --from 10s --to 20s",
-                        "heapwatch events run.eventlog --format json --kind USER_MARKER | jq .fields.text",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch events run.eventlog --count",
+                          "heapwatch events run.eventlog --kind GC_STATS_GHC --from 10s --to 20s",
+                          "heapwatch events run.eventlog --format json --kind USER_MARKER | jq .fields.text"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .to_ns = UINT64_MAX },
         .run = run_events,

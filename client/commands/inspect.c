@@ -226,7 +226,7 @@ static const struct option options_of_threads[] = {
 const struct command command_threads = {
         .name = "threads",
         .summary = "what the threads of a running program wait for, and where",
-        .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
+        .usage = TEXTS("TARGET|PID|CORE [OPTION]..."),
         .about = "Shows the Haskell threads of a program that was not prepared for it: what each does or waits "
                  "for, how deep its stack is, and the functions on top of it, those of C first where it is in a "
                  "foreign call. Threads with the same state and stack are one group; the main thread comes first, then "
@@ -239,15 +239,9 @@ const struct command command_threads = {
                  "log. docs/INSIDE.md says what "
                  "is needed and how true it is.",
         .options = options_of_threads,
-        .examples =
-                (const char *const[]){
-                        "heapwatch threads my-server",
-                        "heapwatch threads 4711 --all --frames 40",
-                        "heapwatch threads core.4711",
-                        "heapwatch threads coredump:my-server",
-                        "heapwatch threads my-server --format json | jq '.groups[0]'",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch threads my-server", "heapwatch threads 4711 --all --frames 40",
+                          "heapwatch threads core.4711", "heapwatch threads coredump:my-server",
+                          "heapwatch threads my-server --format json | jq '.groups[0]'"),
         COMMAND_OF(command_threads, 25),
 };
 
@@ -284,7 +278,7 @@ static const struct option options_of_heap[] = {
 const struct command command_heap = {
         .name = "heap",
         .summary = "what is in the heap of a running program, by type",
-        .usage = (const char *const[]){ "TARGET|PID|CORE|GRAPH [OPTION]...", NULL },
+        .usage = TEXTS("TARGET|PID|CORE|GRAPH [OPTION]..."),
         .about =
                 "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
                 "type, the largest first, with the full names of constructors also where the program is stripped; "
@@ -302,20 +296,12 @@ const struct command command_heap = {
                 "written. docs/INSIDE.md says what is needed and how true it is.",
         .options = options_of_heap,
         .examples =
-                (const char *const[]){
-                        "heapwatch heap my-server",
-                        "heapwatch heap my-server --retained",
-                        "heapwatch heap my-server --by contents",
-                        "heapwatch heap my-server --arrays",
-                        "heapwatch heap my-server --sample 1GiB",
-                        "heapwatch heap my-server -o monday.heapgraph",
-                        "heapwatch heap my-server --since monday.heapgraph",
-                        "heapwatch heap my-server -o my-server.heapsnapshot",
-                        "heapwatch heap 4711 --no-stop --top 50",
-                        "heapwatch heap core.4711 --by type",
-                        "heapwatch heap my-server --format json | jq '.bands[0]'",
-                        NULL,
-                },
+                TEXTS("heapwatch heap my-server", "heapwatch heap my-server --retained",
+                      "heapwatch heap my-server --by contents", "heapwatch heap my-server --arrays",
+                      "heapwatch heap my-server --sample 1GiB", "heapwatch heap my-server -o monday.heapgraph",
+                      "heapwatch heap my-server --since monday.heapgraph",
+                      "heapwatch heap my-server -o my-server.heapsnapshot", "heapwatch heap 4711 --no-stop --top 50",
+                      "heapwatch heap core.4711 --by type", "heapwatch heap my-server --format json | jq '.bands[0]'"),
         COMMAND_OF(command_heap, 25),
 };
 
@@ -334,7 +320,7 @@ static const struct option options_of_why[] = {
 const struct command command_why = {
         .name = "why",
         .summary = "what keeps a type of a program's heap alive",
-        .usage = (const char *const[]){ "TARGET|PID|CORE|GRAPH [BAND] [OPTION]...", NULL },
+        .usage = TEXTS("TARGET|PID|CORE|GRAPH [BAND] [OPTION]..."),
         .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of "
                  "types, with the share of the type that is kept on each; the roots, which are top-level values "
                  "(CAFs) by name, threads and stable pointers; and for the largest roots what nothing else "
@@ -349,17 +335,10 @@ const struct command command_why = {
                  "three times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
                  "it is.",
         .options = options_of_why,
-        .examples =
-                (const char *const[]){
-                        "heapwatch why my-server",
-                        "heapwatch why my-server Session",
-                        "heapwatch why my-server '[Session]'",
-                        "heapwatch why my-server --brief --max-pause 50ms",
-                        "heapwatch why core.4711 ByteArray#",
-                        "heapwatch why monday.heapgraph Session",
-                        "heapwatch why my-server Session --since monday.heapgraph",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch why my-server", "heapwatch why my-server Session",
+                          "heapwatch why my-server '[Session]'", "heapwatch why my-server --brief --max-pause 50ms",
+                          "heapwatch why core.4711 ByteArray#", "heapwatch why monday.heapgraph Session",
+                          "heapwatch why my-server Session --since monday.heapgraph"),
         COMMAND_OF(command_why, 10),
 };
 
@@ -392,7 +371,7 @@ static const struct option options_of_profile[] = {
 const struct command command_profile = {
         .name = "profile",
         .summary = "which functions of a running program use CPU time, or allocate",
-        .usage = (const char *const[]){ "TARGET|PID [OPTION]...", NULL },
+        .usage = TEXTS("TARGET|PID [OPTION]..."),
         .about =
                 "Takes samples of the stacks of a program that was not prepared for it, each weighted by the CPU time "
                 "that its thread used since the one before, and shows the functions by their own time and the tree of "
@@ -409,18 +388,13 @@ const struct command command_profile = {
                 "sample is weighted by what it allocated in between: functions that take turns more quickly than that "
                 "share it by their CPU time.",
         .options = options_of_profile,
-        .examples =
-                (const char *const[]){
-                        "heapwatch profile my-server",
-                        "heapwatch profile 4711 --for 10s -o my-server.svg",
-                        "heapwatch profile my-server -o my-server.speedscope.json",
-                        "heapwatch profile my-server --by thread",
-                        "heapwatch profile my-server --allocation -o my-server.svg",
-                        "heapwatch profile my-server --keep && heapwatch report recording:my-server",
-                        "heapwatch profile my-server --waiting -o my-server.pb.gz",
-                        "heapwatch profile my-server --format json | jq '.functions[:5]'",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch profile my-server", "heapwatch profile 4711 --for 10s -o my-server.svg",
+                          "heapwatch profile my-server -o my-server.speedscope.json",
+                          "heapwatch profile my-server --by thread",
+                          "heapwatch profile my-server --allocation -o my-server.svg",
+                          "heapwatch profile my-server --keep && heapwatch report recording:my-server",
+                          "heapwatch profile my-server --waiting -o my-server.pb.gz",
+                          "heapwatch profile my-server --format json | jq '.functions[:5]'"),
         .status = STATUS,
         .size = sizeof(struct request),
         .run = run_inspect,

@@ -384,7 +384,7 @@ static const struct option options[] = {
 const struct command command_keys = {
         .name = "keys",
         .summary = "keys for daemons of other machines: make, show, authorize, revoke",
-        .usage = (const char *const[]){ "new|show|authorize|revoke|list [NAME [KEY]] [OPTION]...", NULL },
+        .usage = TEXTS("new|show|authorize|revoke|list [NAME [KEY]] [OPTION]..."),
         .about = "A daemon that listens beyond its machine (heapwatchd --listen) lets in whose key is authorised "
                  "there, and proves itself by its own. A secret key never leaves the machine that it was made on; "
                  "what is sent around, by mail or chat, are the public halves that `show` prints.",
@@ -396,10 +396,8 @@ const struct command command_keys = {
                  "changed. `key: "
                  "NAME` says which of your own keys is meant, where you have several.",
         .status = "0 done, 2 it could not be done.",
-        .examples = (const char *const[]){ "heapwatch keys new server --dir /etc/heapwatch/keys",
-                                           "heapwatch keys new alice",
-                                           "heapwatch keys authorize alice 3f0a... --role silence",
-                                           "heapwatch top --connect prod-1", NULL },
+        .examples = TEXTS("heapwatch keys new server --dir /etc/heapwatch/keys", "heapwatch keys new alice",
+                          "heapwatch keys authorize alice 3f0a... --role silence", "heapwatch top --connect prod-1"),
         .verbs = terms,
         .size = sizeof(struct keys),
         .run = run_keys,

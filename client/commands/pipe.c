@@ -242,18 +242,14 @@ static const struct help_section sections[] = {
 const struct command command_pipe = {
         .name = "pipe",
         .summary = "updates as JSON lines or CSV on standard output, live or from files",
-        .usage = (const char *const[]){ "[FILE...] --format json|csv [OPTION]...", NULL },
+        .usage = TEXTS("[FILE...] --format json|csv [OPTION]..."),
         .about = "Writes updates to standard output as they come, one per line: live from the daemon, or from finished "
                  "eventlogs (FILE) to their end.",
         .options = options,
         .sections = sections,
         .status = "0 the files ended or the reader exited, 2 bad input.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch pipe --format json --kinds heap --numbers | jq .heap.liveBytes",
-                        "heapwatch pipe --format csv --kinds census run.eventlog > bands.csv",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch pipe --format json --kinds heap --numbers | jq .heap.liveBytes",
+                          "heapwatch pipe --format csv --kinds census run.eventlog > bands.csv"),
         .size = sizeof(struct pipe),
         .defaults = &(const struct pipe){ .format = FORMAT_NONE },
         .check = check_request,

@@ -233,7 +233,7 @@ static int run_post_mortem(void *filled)
 const struct command command_post_mortem = {
         .name = "post-mortem",
         .summary = "how a program ended, and its memory until then",
-        .usage = (const char *const[]){ "TARGET [--connect EP]...", "FILE [OPTION]...", NULL },
+        .usage = TEXTS("TARGET [--connect EP]...", "FILE [OPTION]..."),
         .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
                  "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
                  "limit, since when it grew and where, the bands that grew most, the last "
@@ -241,12 +241,7 @@ const struct command command_post_mortem = {
         .options = options,
         .status =
                 "0, 1 when it ended badly, 2 when there is nothing to read, or one of several daemons does not answer.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch post-mortem api",
-                        "heapwatch post-mortem recording:api~1",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch post-mortem api", "heapwatch post-mortem recording:api~1"),
         .size = sizeof(struct request),
         .check = check_request,
         .run = run_post_mortem,

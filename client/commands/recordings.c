@@ -180,19 +180,14 @@ static const struct option options[] = {
 const struct command command_recordings = {
         .name = "recording",
         .summary = "what the flight recorder has kept",
-        .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
+        .usage = TEXTS("[OPTION]... [VERB [ARGUMENT]]"),
         .about = "Lists the runs that `heapwatchd --record DIR` has kept, with how they ended. Every command that "
                  "takes a finished log takes recording:TARGET[~N|@RUN] too.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,
         .status = "0 done, 1 it could not be removed, 2 usage, no such run, or no daemon answered.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch recording",
-                        "heapwatch report recording:api~1 -o yesterday.html",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch recording", "heapwatch report recording:api~1 -o yesterday.html"),
         .size = sizeof(struct recordings),
         .run = run_recordings,
 };

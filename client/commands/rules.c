@@ -77,19 +77,14 @@ static int run(void *filled)
 const struct command command_rules = {
         .name = "rules",
         .summary = "check, list and explain rules for alerts",
-        .usage = (const char *const[]){ "check FILE...", "list [--explain] [FILE...]", NULL },
+        .usage = TEXTS("check FILE...", "list [--explain] [FILE...]"),
         .about = "Checks and lists rules for alerts, with the daemon's own parser. `heapwatch check --rules FILE LOG` "
                  "judges a finished log by them.",
         .sections = (const struct help_section[]){ { "Verbs", verbs }, { NULL, NULL } },
         .options = options,
         .verbs = verbs,
         .status = "0 all well, 2 a file has mistakes, or usage.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch rules list --explain",
-                        "heapwatch rules check /etc/heapwatch/rules.yaml",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch rules list --explain", "heapwatch rules check /etc/heapwatch/rules.yaml"),
         .size = sizeof(struct request),
         .run = run,
 };

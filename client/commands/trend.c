@@ -250,8 +250,8 @@ static int run_trend(void *filled)
 const struct command command_trend = {
         .name = "trend",
         .summary = "does it leak, where, since when, until when",
-        .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...",
-                                        "TARGET... --since TIME [--db FILE] [OPTION]...", NULL },
+        .usage = TEXTS("[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...",
+                       "TARGET... --since TIME [--db FILE] [OPTION]..."),
         .about =
                 "Without a name, a line for each target of the daemon, the worst first: one word (steady, so far where "
                 "there is no verdict yet; rising, growing, leak; how it ended, if badly) and what is known. "
@@ -264,15 +264,9 @@ const struct command command_trend = {
                 "is one.",
         .options = options,
         .status = "0, 1 as --fail-on says, 2 when there is nothing to read, or one of several daemons does not answer.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch trend",
-                        "heapwatch trend api-1",
-                        "heapwatch trend api-1 --since 30d",
-                        "heapwatch trend run.eventlog --resolution 1s --fail-on leak",
-                        "heapwatch trend --format json run.eventlog | jq .trends.growth.where",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch trend", "heapwatch trend api-1", "heapwatch trend api-1 --since 30d",
+                          "heapwatch trend run.eventlog --resolution 1s --fail-on leak",
+                          "heapwatch trend --format json run.eventlog | jq .trends.growth.where"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .show = { .bands = 10 }, .fails = -1 },
         .check = check_request,

@@ -293,7 +293,7 @@ static int run_top(void *filled)
 const struct command command_top = {
         .name = "top",
         .summary = "watch memory, collections and bands on the terminal",
-        .usage = (const char *const[]){ "[--connect EP]... [TARGET]... [OPTION]...", "FILE... [OPTION]...", NULL },
+        .usage = TEXTS("[--connect EP]... [TARGET]... [OPTION]...", "FILE... [OPTION]..."),
         .about = "Shows memory, collections, bands, notes and the health of the stream: live from the daemon, or of "
                  "finished eventlogs. An argument with a slash, one that ends in .eventlog or one that names an "
                  "existing file is a FILE.",
@@ -301,13 +301,8 @@ const struct command command_top = {
         .notes = "Keys: q quit, ? explains every key and every number of a view. Colours only on a terminal; NO_COLOR "
                  "is respected.",
         .status = "0 all was shown, 2 usage, a daemon does not answer, no such target, or a file cannot be read.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch top api-1",
-                        "heapwatch top --plain --once run.eventlog",
-                        "heapwatch top --once --view bands --format json api-1",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch top api-1", "heapwatch top --plain --once run.eventlog",
+                          "heapwatch top --once --view bands --format json api-1"),
         .size = sizeof(struct top),
         .defaults = &(const struct top){ .format = -1 },
         .check = check_request,

@@ -395,7 +395,7 @@ static int run_web(void *filled)
 const struct command command_web = {
         .name = "web",
         .summary = "a page for the browser, live or from files",
-        .usage = (const char *const[]){ "[FILE...] [OPTION]...", NULL },
+        .usage = TEXTS("[FILE...] [OPTION]..."),
         .about =
                 "Serves a page for the browser: all targets, heap, bands, collections, time, alerts, live from the "
                 "daemon or of finished eventlogs (FILE). Nothing else is needed and nothing is fetched from elsewhere.",
@@ -407,14 +407,9 @@ const struct command command_web = {
                  "on, to localhost and the names given by --host. A browser that falls behind is skipped to the "
                  "newest state; the daemon never waits for one. Runs until it is interrupted.",
         .status = "0 interrupted, 2 bad input, or the port is taken.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch web",
-                        "heapwatch web run.eventlog --listen 127.0.0.1:9000",
-                        "heapwatch web --token-file ~/.heapwatch-token    for Prometheus and other scripts",
-                        "ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch web", "heapwatch web run.eventlog --listen 127.0.0.1:9000",
+                          "heapwatch web --token-file ~/.heapwatch-token    for Prometheus and other scripts",
+                          "ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely"),
         .size = sizeof(struct web),
         .check = check_request,
         .run = run_web,

@@ -296,7 +296,7 @@ static int run_alerts(void *filled)
 const struct command command_alerts = {
         .name = "alerts",
         .summary = "what fires, why and since when, and an exit status",
-        .usage = (const char *const[]){ "[OPTION]... [TARGET|FILE]...", NULL },
+        .usage = TEXTS("[OPTION]... [TARGET|FILE]..."),
         .about =
                 "Shows which alerts fire or are pending: the rule, the target, the value, since when, and why; whether "
                 "they are silenced, and what became of their actions. With finished eventlogs: every alert that fired "
@@ -306,12 +306,8 @@ const struct command command_alerts = {
                 "0 nothing fires, 1 something fires (silenced or not), 2 usage, a daemon does not answer or has no "
                 "such target, a file "
                 "cannot be read.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch alerts --fail-on critical || page-somebody",
-                        "heapwatch alerts --follow --format json | jq .alert.sentence",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch alerts --fail-on critical || page-somebody",
+                          "heapwatch alerts --follow --format json | jq .alert.sentence"),
         .size = sizeof(struct alerts),
         .defaults = &(const struct alerts){ .clock = -1 },
         .check = check_request,

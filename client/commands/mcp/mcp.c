@@ -274,7 +274,7 @@ static int run_mcp(void *filled)
 const struct command command_mcp = {
         .name = "mcp",
         .summary = "answers an assistant on stdin and stdout (Model Context Protocol), read only",
-        .usage = (const char *const[]){ "[OPTION]...", NULL },
+        .usage = TEXTS("[OPTION]..."),
         .about = "A server of the Model Context Protocol, which an assistant starts and speaks to. Its tools are "
                  "commands of heapwatch that only read: targets, standing, post_mortem, alerts, why, threads, diff, "
                  "query, "
@@ -288,8 +288,7 @@ const struct command command_mcp = {
                         OPTIONS_END,
                 },
         .status = "0 when its input has ended, 2 usage.",
-        .examples =
-                (const char *const[]){ "heapwatch mcp", "heapwatch mcp --connect ipc:///run/heapwatch/publish", NULL },
+        .examples = TEXTS("heapwatch mcp", "heapwatch mcp --connect ipc:///run/heapwatch/publish"),
         .size = sizeof(struct mcp),
         .run = run_mcp,
         .offline = true,

@@ -220,7 +220,7 @@ static int run_summary(void *filled)
 const struct command command_summary = {
         .name = "summary",
         .summary = "what +RTS -s prints, for logs and targets, and what else is known",
-        .usage = (const char *const[]){ "[OPTION]... LOG...", "TARGET... [--connect EP]...", NULL },
+        .usage = TEXTS("[OPTION]... LOG...", "TARGET... [--connect EP]..."),
         .about = "Prints for each run in finished eventlogs, or for targets up to now, what +RTS -s prints at a "
                  "program's end, as far as the log has it: bytes allocated and copied, maximum residency, collections "
                  "and pauses of each generation, "
@@ -233,13 +233,8 @@ const struct command command_summary = {
         .status =
                 "0, or 2 when a log could not be read, a daemon does not answer or there is no such target; the others "
                 "are still printed.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch summary run.eventlog",
-                        "heapwatch summary api-1",
-                        "heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch summary run.eventlog", "heapwatch summary api-1",
+                          "heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'"),
         .size = sizeof(struct request),
         .check = check_request,
         .run = run_summary,

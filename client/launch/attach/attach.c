@@ -550,7 +550,7 @@ static int run_detach(void *filled)
 const struct command command_attach = {
         .name = "attach",
         .summary = "watch a program that is already running",
-        .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
+        .usage = TEXTS("PID|NAME [OPTION]..."),
         .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
                  "and started with, and gives it to the daemon (started when none runs): collections, live data, and "
                  "bands by closure type, from now on. Heap censuses that are not read from outside pause it, on "
@@ -568,9 +568,8 @@ const struct command command_attach = {
                  "processor time and limits are known, its heap is not.",
         .options = attach_options,
         .status = "0, or 2 when it could not be attached to: then the program continues as it was.",
-        .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1",
-                                           "heapwatch attach --outside 1234", "heapwatch attach --process-only 1234",
-                                           NULL },
+        .examples = TEXTS("heapwatch attach Server", "heapwatch attach 1234 --name api-1",
+                          "heapwatch attach --outside 1234", "heapwatch attach --process-only 1234"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000) },
         .run = run_attach,
@@ -579,13 +578,13 @@ const struct command command_attach = {
 const struct command command_detach = {
         .name = "detach",
         .summary = "end watching a program that was attached to",
-        .usage = (const char *const[]){ "PID|NAME", NULL },
+        .usage = TEXTS("PID|NAME"),
         .about = "Ends the log and the heap profile in the program, and removes its target from the daemon. The "
                  "agent's library stays mapped, and its threads sleep, until the program ends; `heapwatch attach` "
                  "begins again.",
         .options = detach_options,
         .status = "0, or 2 when the program, its agent or the daemon does not answer.",
-        .examples = (const char *const[]){ "heapwatch detach Server", NULL },
+        .examples = TEXTS("heapwatch detach Server"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .program = NULL },
         .run = run_detach,

@@ -109,7 +109,7 @@ struct nothing {
 const struct command command_ps = {
         .name = "ps",
         .summary = "which GHC-compiled programs run here",
-        .usage = (const char *const[]){ "", NULL },
+        .usage = TEXTS(""),
         .about = "Lists the GHC-compiled programs of this machine that you may look at: process, file, GHC's version, "
                  "whether the runtime is threaded and can write an eventlog, whether the file is stripped, resident "
                  "memory, and the target that your daemon watches it as, or whether `heapwatch attach` can watch it, "
@@ -117,7 +117,7 @@ const struct command command_ps = {
                  "not. The programs are not touched. Of a stripped program the runtime is looked for in its file, the "
                  "first time.",
         .options = options,
-        .examples = (const char *const[]){ "heapwatch ps", NULL },
+        .examples = TEXTS("heapwatch ps"),
         .size = sizeof(struct nothing),
         .defaults = &(const struct nothing){ 0 },
         .run = run,

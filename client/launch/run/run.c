@@ -306,7 +306,7 @@ static int run_program(void *filled)
 const struct command command_run = {
         .name = "run",
         .summary = "run a program and watch its heap live",
-        .usage = (const char *const[]){ "[OPTION]... [--] PROGRAM [ARGUMENT]...", NULL },
+        .usage = TEXTS("[OPTION]... [--] PROGRAM [ARGUMENT]..."),
         .about =
                 "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
                 "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
@@ -328,12 +328,7 @@ const struct command command_run = {
                 "PROGRAM has ended, its target "
                 "stays as it ended; see --keep-ended in heapwatchd(8).",
         .status = "PROGRAM's; 128 + N after signal N; 2 when it was not started.",
-        .examples =
-                (const char *const[]){
-                        "ghc -threaded Main.hs",
-                        "heapwatch run -- ./Main --port 8080",
-                        NULL,
-                },
+        .examples = TEXTS("ghc -threaded Main.hs", "heapwatch run -- ./Main --port 8080"),
         .size = sizeof(struct run_options),
         .defaults = &(const struct run_options){ .extra = "", .end_hung_ns = UINT64_MAX },
         .check = check_request,

@@ -295,7 +295,7 @@ static int run_convert(void *filled)
 const struct command command_convert = {
         .name = "convert",
         .summary = "a finished log in a format of other tools: hp, csv, json, speedscope, pprof, perfetto ...",
-        .usage = (const char *const[]){ "LOG --to FORMAT [-o FILE] [OPTION]...", NULL },
+        .usage = TEXTS("LOG --to FORMAT [-o FILE] [OPTION]..."),
         .about = "Writes a finished eventlog in a format that other tools read.",
         .sections = sections,
         .options = options,
@@ -303,15 +303,11 @@ const struct command command_convert = {
                  "sentence says so, "
                  "and nothing is written to FILE. In hp, white space in a label becomes an underscore.",
         .status = "0 all was written, 2 bad input, or the log has nothing to convert.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch convert run.eventlog --to hp -o run.hp && hp2ps -c run.hp",
-                        "heapwatch convert run.eventlog --to hp --names | hp2pretty",
-                        "heapwatch convert run.eventlog --to collapsed | flamegraph.pl > run.svg",
-                        "heapwatch convert run.eventlog --to pprof --at 90s -o heap.pb.gz && pprof -top heap.pb.gz",
-                        "heapwatch convert run.eventlog --to speedscope -o run.speedscope.json",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch convert run.eventlog --to hp -o run.hp && hp2ps -c run.hp",
+                          "heapwatch convert run.eventlog --to hp --names | hp2pretty",
+                          "heapwatch convert run.eventlog --to collapsed | flamegraph.pl > run.svg",
+                          "heapwatch convert run.eventlog --to pprof --at 90s -o heap.pb.gz && pprof -top heap.pb.gz",
+                          "heapwatch convert run.eventlog --to speedscope -o run.speedscope.json"),
         .size = sizeof(struct request),
         .defaults =
                 &(const struct request){ .run = 1, .options = { .at_ns = AT_PEAK, .step_ns = UINT64_C(1000000000) } },

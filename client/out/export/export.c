@@ -153,8 +153,7 @@ static int run_export(void *filled)
 const struct command command_export = {
         .name = "export",
         .summary = "metrics for Prometheus and OpenTelemetry; profiles for Pyroscope",
-        .usage = (const char *const[]){ "--config FILE [OPTION]...", "[--listen|--remote-write|--otlp ...] [OPTION]...",
-                                        NULL },
+        .usage = TEXTS("--config FILE [OPTION]...", "[--listen|--remote-write|--otlp ...] [OPTION]..."),
         .about = "Follows daemons and exports their state to other systems, several at once: every metric of "
                  "docs/METRICS.md, also verdicts and alerts, and profiles. What a receiver does not accept now waits "
                  "within bounds, "
@@ -167,14 +166,10 @@ const struct command command_export = {
                 "or URLs. Prometheus parses scrapes and remote writes under the same names; samples that are sent have "
                 "the label host.",
         .status = "0 stopped by a signal, 2 bad usage or configuration.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch export --listen 127.0.0.1:9464 --token-file ~/.heapwatch-token",
-                        "heapwatch export --textfile /var/lib/prometheus/node-exporter/heapwatch.prom",
-                        "heapwatch export --remote-write https://metrics.example/api/v1/write --bearer-file ~/.token",
-                        "heapwatch export --config /etc/heapwatch/export.yaml --check",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch export --listen 127.0.0.1:9464 --token-file ~/.heapwatch-token",
+                          "heapwatch export --textfile /var/lib/prometheus/node-exporter/heapwatch.prom",
+                          "heapwatch export --remote-write https://metrics.example/api/v1/write --bearer-file ~/.token",
+                          "heapwatch export --config /etc/heapwatch/export.yaml --check"),
         .size = sizeof(struct export),
         .defaults = &(const struct export){ .level = LOG_INFO },
         .run = run_export,

@@ -353,7 +353,7 @@ static int run_notify(void *filled)
 const struct command command_notify = {
         .name = "notify",
         .summary = "act on alerts: run programs, post webhooks, feed Alertmanager; heapwatchd starts it",
-        .usage = (const char *const[]){ "[OPTION]...", NULL },
+        .usage = TEXTS("[OPTION]..."),
         .about = "Acts on the alerts of the daemon that starts it, as its rules say with `do:`. It reads alerts with "
                  "their actions from standard input, one line of JSON each, and writes the results, which alerts show, "
                  "to standard output. `heapwatchd --notify=off` starts none.",
@@ -362,7 +362,7 @@ const struct command command_notify = {
                  "has started. What was done is kept in heapwatch/notify.json below $XDG_STATE_HOME, by default "
                  "/var/lib for root or ~/.local/state.",
         .status = "0 stopped by a signal or the daemon, 2 bad usage.",
-        .examples = (const char *const[]){ "heapwatchd --rules leaks.yaml api=/var/log/api.eventlog", NULL },
+        .examples = TEXTS("heapwatchd --rules leaks.yaml api=/var/log/api.eventlog"),
         .size = sizeof(struct notify),
         .defaults = &(const struct notify){ .level = LOG_INFO },
         .run = run_notify,

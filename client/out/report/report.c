@@ -636,8 +636,8 @@ static int run_report(void *filled)
 const struct command command_report = {
         .name = "report",
         .summary = "finished logs, or targets up to now, as one page; a log as a picture",
-        .usage = (const char *const[]){ "LOG... [-o FILE] [OPTION]...", "TARGET... [--connect EP]... [OPTION]...",
-                                        "LOG -o FILE.svg|.png|.pdf|.eps|.ps [OPTION]...", NULL },
+        .usage = TEXTS("LOG... [-o FILE] [OPTION]...", "TARGET... [--connect EP]... [OPTION]...",
+                       "LOG -o FILE.svg|.png|.pdf|.eps|.ps [OPTION]..."),
         .about = "Writes one HTML file with the page of `heapwatch web` and the data of finished eventlogs, or of "
                  "targets up to now as their daemon remembers them. It works from the disk, offline. Several logs can "
                  "be compared in it. Large logs are thinned for display with minima and maxima kept; the file says so. "
@@ -651,18 +651,13 @@ const struct command command_report = {
         .status =
                 "0, or 2 when a log cannot be read or has nothing to draw, there is no such target, or the file "
                 "cannot be written.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch report run.eventlog",
-                        "heapwatch report before.eventlog after.eventlog -o compare.html",
-                        "heapwatch report api -o api-now.html",
-                        "heapwatch report api --profile 10s --heap --threads",
-                        "heapwatch report run.eventlog -o run.svg",
-                        "heapwatch report run.hp -o run.pdf --theme print --bands 10 --threshold 2",
-                        "heapwatch report before.eventlog -o before.png --save-order b.aux",
-                        "heapwatch report after.eventlog -o after.png --order b.aux",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch report run.eventlog",
+                          "heapwatch report before.eventlog after.eventlog -o compare.html",
+                          "heapwatch report api -o api-now.html", "heapwatch report api --profile 10s --heap --threads",
+                          "heapwatch report run.eventlog -o run.svg",
+                          "heapwatch report run.hp -o run.pdf --theme print --bands 10 --threshold 2",
+                          "heapwatch report before.eventlog -o before.png --save-order b.aux",
+                          "heapwatch report after.eventlog -o after.png --order b.aux"),
         .size = sizeof(struct reporter),
         .defaults = &(const struct reporter){ .bands = NOT_GIVEN, .plot = { .threshold = -1, .theme = -1 } },
         .check = check_request,

@@ -145,8 +145,8 @@ static int run_archive(void *filled)
 const struct command command_archive = {
         .name = "archive",
         .summary = "keep what daemons see for months, in one SQLite file",
-        .usage = (const char *const[]){ "[--db FILE] [TARGET]... [OPTION]...", "[--db FILE] LOG... [OPTION]...",
-                                        "[--db FILE] --of TARGET@WHEN --label NAME=VALUE", NULL },
+        .usage = TEXTS("[--db FILE] [TARGET]... [OPTION]...", "[--db FILE] LOG... [OPTION]...",
+                       "[--db FILE] --of TARGET@WHEN --label NAME=VALUE"),
         .about = "Follows daemons and keeps runs, series by the minute, pauses and bands by ten minutes and by the "
                  "hour, notes, alerts and verdicts; or takes in finished logs and ends. `heapwatch archive "
                  "history`, `trend --since` and `diff api@now --against api@last-week` read it, and so does "
@@ -156,14 +156,10 @@ const struct command command_archive = {
                  "written, new data waits in memory, within bounds. A damaged file is set aside under another name, "
                  "and a new one begins. One process at a time writes a file.",
         .status = "0 stopped by a signal, or all files were read, 2 bad usage, or the archive could not be written.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch archive --db /var/lib/heapwatch/archive.db",
-                        "heapwatch archive --target api --label version=$(git describe) nightly.eventlog",
-                        "heapwatch archive --of api@run:0 --label version=1.4.2",
-                        "sqlite3 ~/.local/state/heapwatch/archive.db 'SELECT * FROM hours'",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch archive --db /var/lib/heapwatch/archive.db",
+                          "heapwatch archive --target api --label version=$(git describe) nightly.eventlog",
+                          "heapwatch archive --of api@run:0 --label version=1.4.2",
+                          "sqlite3 ~/.local/state/heapwatch/archive.db 'SELECT * FROM hours'"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .level = LOG_INFO, .bands = 50, .interval_ns = UINT64_C(10000000000) },
         .check = check_request,

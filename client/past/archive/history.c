@@ -300,7 +300,7 @@ static int run_history(void *filled)
 const struct command command_history = {
         .name = "archive history",
         .summary = "runs and series of an archive, over months",
-        .usage = (const char *const[]){ "[--db FILE] TARGET [SERIES] [OPTION]...", NULL },
+        .usage = TEXTS("[--db FILE] TARGET [SERIES] [OPTION]..."),
         .about = "Without a series: the runs of a target, oldest first, with build, labels and how each ended. With "
                  "one: its points over all of these runs, in UTC, as the archive keeps them: one per minute, or one "
                  "per hour where minutes are forgotten. What was not seen has no line. What a daemon remembers: "
@@ -309,13 +309,8 @@ const struct command command_history = {
         .notes = "Counters (allocated, cpu, collections) have a rise. Bands are in the tables bands_10m and bands_1h "
                  "(docs/ARCHIVE.md).",
         .status = "0, or 2 when there is nothing to read.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch archive history api",
-                        "heapwatch archive history api live --since 7d --step 1h",
-                        "heapwatch archive history api rss --since 90d --step 1d --format csv > rss.csv",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch archive history api", "heapwatch archive history api live --since 7d --step 1h",
+                          "heapwatch archive history api rss --since 90d --step 1d --format csv > rss.csv"),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .since_ns = 30 * DAY_S * NS_PER_S, .until_ns = ALL },
         .check = check_request,

@@ -211,9 +211,9 @@ static const struct help_section sections[] = {
 const struct command command_diff = {
         .name = "diff",
         .summary = "two runs, or several against several, compared with intervals",
-        .usage = (const char *const[]){ "[OPTION]... BASELINE NEW", "[OPTION]... NEW... --against BASELINE...",
-                                        "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO",
-                                        "[OPTION]... TARGET@WHEN --against TARGET@WHEN...", NULL },
+        .usage = TEXTS("[OPTION]... BASELINE NEW", "[OPTION]... NEW... --against BASELINE...",
+                       "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO",
+                       "[OPTION]... TARGET@WHEN --against TARGET@WHEN..."),
         .about = "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
                  "95 % interval for each difference, and whether it exceeds what is allowed.\n\n"
                  "With several runs of each side the numbers are medians, the change is that of Hodges and Lehmann, "
@@ -228,14 +228,10 @@ const struct command command_diff = {
                  "bound of 2 % with 5 runs per side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % "
                  "or 20 by 2 %; a change that is not there is found less than once in 20.",
         .status = "0 no bound is broken, 1 one is (with --strict also when one is undecided), 2 bad input.",
-        .examples =
-                (const char *const[]){
-                        "heapwatch diff old.eventlog new.eventlog",
-                        "heapwatch diff new-*.eventlog --against old-*.eventlog -n 'peak(live) 5%, allocated 1%'",
-                        "heapwatch diff api@now --against api@last-week",
-                        "heapwatch diff run.eventlog --b-range ..note:warm --a-range note:warm..",
-                        NULL,
-                },
+        .examples = TEXTS("heapwatch diff old.eventlog new.eventlog",
+                          "heapwatch diff new-*.eventlog --against old-*.eventlog -n 'peak(live) 5%, allocated 1%'",
+                          "heapwatch diff api@now --against api@last-week",
+                          "heapwatch diff run.eventlog --b-range ..note:warm --a-range note:warm.."),
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .rows = 10 },
         .check = check_request,
