@@ -11,8 +11,6 @@
  * may take long: for a thread of its own. Knows nothing of HTTP.
  */
 
-struct error;
-
 #define ARCHIVED_RUNS   200  /* the newest of a range; older ones are left out, and counted */
 #define ARCHIVED_POINTS 2000 /* of each item, at most about this many */
 #define ARCHIVED_TOP    100

@@ -8,8 +8,6 @@
 #include "client/world/state/world.h"
 #include "client/answers/api/state_json.h"
 
-struct error;
-
 #define QUERY_TARGETS 32
 #define QUERY_BANDS   400
 #define QUERY_TOP     200

@@ -216,7 +216,6 @@ struct server_parts {
         struct control_parts control;
 };
 
-struct error;
 struct server;
 
 /* NULL with a message in `error`, for example that the address is in use. */

@@ -59,7 +59,6 @@ uint64_t delivery_pause_ms(unsigned n, double random, uint64_t retry_after_ns);
  * Failed writes are missing in the file, and counted; batches are in memory as well. Writing may wait for the disk.
  */
 
-struct error;
 struct journal;
 
 /*

@@ -11,7 +11,6 @@
 #include "client/out/export/plan.h"
 #include "client/out/http/connections.h"
 
-struct error;
 struct exporter;
 
 /*

@@ -7,8 +7,6 @@
 #include "client/out/export/sender.h"
 #include "proto/cli/options.h"
 
-struct error;
-
 enum sink_kind {
 #define PULLED(id, ...) SINK_##id,
 #define SENT(id, ...)   SINK_##id,

@@ -18,7 +18,6 @@
  * 1.0, which a journal of heapwatch 1.x may have, stays as it is.
  */
 
-struct batch;
 struct ProtobufCMessage;
 
 enum remote_write_form {

@@ -14,8 +14,6 @@
 #include "heapwatch/wire.h"
 #include "proto/facts/cell.h"
 
-struct error;
-
 #define ARCHIVE_SILENCE_NS (600 * UINT64_C(1000000000)) /* an archiver writes more often of a run that goes on */
 
 /* Texts are owned; NULL: unknown. */

@@ -56,8 +56,6 @@ double change_share(const struct change *c, double by);
  * otherwise UNDECIDED, also when there is no interval or one side does not have the number.
  */
 
-struct error;
-
 struct bound {
         char *text;                      /* owned; as it was written */
         const struct quantity *quantity; /* NULL: of a band */
@@ -87,8 +85,6 @@ struct judgement {
 
 struct judgement bound_judge(const struct bound *b, const struct comparison *c);
 const char *decision_word(enum decision d); /* "kept", "undecided", "broken" */
-
-struct json_out;
 
 struct result {
         struct comparison comparison;

@@ -41,8 +41,6 @@ char *quantity_text(char *out, size_t size, enum quantity_unit unit, double valu
  * program that contains TEXT (as TO: the first one after FROM).
  */
 
-struct error;
-
 enum edge_kind { EDGE_OPEN, EDGE_TIME, EDGE_SHARE, EDGE_NOTE };
 
 struct part_edge {
