@@ -7,12 +7,11 @@ import pathlib
 import signal
 import stat
 import struct
-import subprocess
 import threading
 
 import pytest
 
-from harness import (CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, running, wait_for,
+from harness import (CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for, 
                      wait_newer_checkpoint)
 from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, require_another_user, running, under_yama, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, pb, require_another_user, running, under_yama, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}

@@ -16,7 +16,7 @@ import pytest
 
 import facts
 import web_browser
-from facts import EXACT, contradictions
+from facts import contradictions
 from harness import CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for
 from live_log import LiveLog
 from terminal import top

@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from fake_daemon import MIB, FakeDaemon, leaky
+from fake_daemon import FakeDaemon, leaky
 from harness import LOGS, VALGRIND, Daemon, client, cpu_s, pb, piped, private_directory, wait_for
 from live_log import LiveLog
 from terminal import top

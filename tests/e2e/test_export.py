@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """heapwatch export: every receiver gets the same numbers, and gets them all, whatever it does meanwhile."""
 import contextlib
-import re
 import shutil
 import signal
 import socket

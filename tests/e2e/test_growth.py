@@ -4,7 +4,6 @@
 All run at once under one daemon; each answer is waited for, so a slow machine is only slower.
 """
 import contextlib
-import json
 import re
 import signal
 import subprocess

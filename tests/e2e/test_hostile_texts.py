@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness import LOGS, Daemon, client, private_directory
+from harness import Daemon, client, private_directory
 from live_log import LiveLog
 
 pytestmark = pytest.mark.xdist_group("hostile_texts")      # its tests share what runs

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from harness import CLIENT, LOGS, Daemon, client, pb, wait_for
+from harness import LOGS, Daemon, client, pb, wait_for
 from web_browser import Web, opened
 
 LIVE = (LOGS / "live-9103-fifo-flush" / "run.eventlog").read_bytes()

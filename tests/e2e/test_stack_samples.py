@@ -3,8 +3,6 @@
 messages of 0.4 and 0.5 as their sources write them, in finished logs, live, over restarts and in recordings."""
 import base64
 import collections
-import csv
-import io
 import itertools
 import json
 import struct

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that are stopped: by SIGSTOP, by a debugger, with their control group. Nothing is judged meanwhile."""
-import json
 import os
 import signal
 import subprocess

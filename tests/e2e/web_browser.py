@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 
