@@ -175,8 +175,8 @@ static bool parse_number(const char *text, uint64_t *ret)
 static int parse_u64(const struct command *c, const struct option *o, void *at, const char *value)
 {
         static const char *const expected[] = {
-                [OPTION_IS_DURATION] = "a duration, e.g. 500ms",
-                [OPTION_IS_SECONDS] = "seconds, or a duration, e.g. 500ms",
+                [OPTION_IS_DURATION] = "a duration in ns, us, ms, s, m, h or d, e.g. 500ms",
+                [OPTION_IS_SECONDS] = "seconds, or a duration in ns, us, ms, s, m, h or d, e.g. 500ms",
                 [OPTION_IS_BYTES] = "a size, e.g. 512M or 1.5GiB",
                 [OPTION_IS_NUMBER] = "a whole number",
         };

@@ -155,7 +155,7 @@ TEST(each_mistake_is_named)
                 const char *words[3], *expected;
         } cases[] = {
                 { { "--since", "soon" },
-                  "heapwatch test: --since: 'soon': expected a duration, e.g. 500ms; see "
+                  "heapwatch test: --since: 'soon': expected a duration in ns, us, ms, s, m, h or d, e.g. 500ms; see "
                   "`heapwatch test --help`\n" },
                 { { "--since", "2h" }, "--since: '2h': expected 100ms to 1h;" },
                 { { "--interval", "-1" }, "expected seconds, or a duration" },
