@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/record/limits.h"
+#include "proto/base/whole_file.h"
 #include "proto/eventlog/recording/run_dir.h"
 
 #define NAME_STEP_NS UINT64_C(1000000) /* of names */
@@ -80,14 +81,9 @@ static bool open_new(struct appended *f, const char *directory, const char *name
 
         if (n < 0 || n >= (int)sizeof(path))
                 return error_set(error, "the path is too long");
-        f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         f->size = 0;
         return f->fd >= 0 || error_set(error, "%s: %s", name, strerror(errno));
-}
-
-static bool make_directory(const char *path, struct error *error)
-{
-        return mkdir(path, 0700) == 0 || errno == EEXIST || error_set(error, "%s: %s", path, strerror(errno));
 }
 
 /*
@@ -116,8 +112,11 @@ static bool make_run_directory(struct run_writer *w, struct error *error)
 
         if (n < 0 || n + 2 + (int)RUN_NAME_MAX >= (int)sizeof(path))
                 return error_set(error, "the path is too long");
-        if (!make_directory(w->directory, error) || !make_directory(path, error))
-                return false;
+        const int r = whole_file_directories(path);
+        if (r != 0)
+                return error_set(error, "%s: %s", w->directory, strerror(-r));
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+                return error_set(error, "%s: %s", path, strerror(errno));
         w->wall_ns = next_run_name(path, w->wall_ns);
         run_name_make(name, w->wall_ns);
         path[n] = '/';
@@ -139,9 +138,43 @@ static bool write_frame(struct appended *f, struct frame_packer *packer, const s
         return bytes ? append_all(f, bytes, size, error) : error_set(error, "out of memory");
 }
 
+static bool copy_all(struct appended *to, const struct appended *from, struct error *error)
+{
+        uint8_t piece[16384];
+        ssize_t n = 1;
+
+        while (to->size < from->size && (n = pread(from->fd, piece, sizeof(piece), (off_t)to->size)) > 0)
+                if (!append_all(to, piece, (size_t)n, error))
+                        return false;
+        return n > 0 || error_set(error, "%s", strerror(errno));
+}
+
+/* The run's directory was removed: makes it again, with its definitions, which blocks to come refer to. */
+static bool restore_directory(struct run_writer *w, struct error *error)
+{
+        struct appended again = { .fd = -1 };
+        struct stat st;
+
+        if (w->definitions.fd < 0 || fstat(w->definitions.fd, &st) != 0 || st.st_nlink > 0)
+                return true;
+        if (!make_run_directory(w, error) || !open_new(&again, w->path, RUN_DEFINITIONS, error))
+                return false;
+        if (!copy_all(&again, &w->definitions, error)) {
+                close_file(&again);
+                return false;
+        }
+        close_file(&w->segment);
+        close_file(&w->definitions);
+        w->definitions = again;
+        (void)flock(again.fd, LOCK_EX | LOCK_NB);
+        return true;
+}
+
 /* Makes directory, lock and header, as far as they are missing. */
 static bool begin_file(struct run_writer *w, struct frame_packer *packer, struct error *error)
 {
+        if (!restore_directory(w, error))
+                return false;
         if (!w->path[0] && !make_run_directory(w, error))
                 return false;
         if (w->definitions.fd < 0) {

@@ -114,7 +114,9 @@ struct playing {
         struct recording *recording;
         uint64_t wall_ns;
         bool in_small_frames;
-        struct read_piece piece; /* as a source has read it */
+        unsigned remove_at;        /* behind this piece the directory is removed; 0: never */
+        struct recorder *recorder; /* of that */
+        struct read_piece piece;   /* as a source has read it */
 };
 
 static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
@@ -131,6 +133,10 @@ static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_
                 recording_seal(t->recording);
         else
                 recording_tick(t->recording);
+        if (t->remove_at && --t->remove_at == 0) {
+                wait_written(t->recorder, recording_seal(t->recording));
+                assert_int_equal(remove_root(NULL), 0);
+        }
 }
 
 /* As a source reads: to where the bytes can be kept. */
@@ -580,6 +586,31 @@ TEST(test_a_disk_that_hangs)
         assert_true(got.events > 0 && got.events < first.events);
         assert_int_equal(labels, want);
         assert_int_equal(run.lost_bytes, s.lost_bytes); /* also in its files, though nothing was recorded behind it */
+        free(cut.p);
+        free(b.p);
+}
+
+/* What follows is recorded all the same, with the names from before. */
+TEST(test_a_directory_that_is_removed)
+{
+        struct cutout_stats stats;
+        unsigned labels = 0, want = 0;
+
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .remove_at = 8, .recorder = r };
+        struct bytes b = many_blocks(1u << 20);
+        struct content first = content_placed(b.p, b.size, 16384, on_events, &t, on_piece);
+        (void)content_of(b.p, b.size, b.size, count_labels, &want);
+        wait_written(r, recording_seal(t.recording));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
+        struct content got = content_of(cut.p, cut.size, cut.size, count_labels, &labels);
+        assert_int_equal(got.damages + run.lost_bytes, 0);
+        assert_true(got.events > first.events / 2 && got.events < first.events);
+        assert_int_equal(labels, want);
         free(cut.p);
         free(b.p);
 }
