@@ -218,6 +218,7 @@ static int serve_targets(const struct config *config, struct rulebook *rulebook)
                 return 1;
         }
         log_attach(base);
+        own_life_watch(&life, base);
         struct bus_options options = {
                 .publish_endpoint = config->publish_endpoint,
                 .request_endpoint = config->request_endpoint,
@@ -304,8 +305,8 @@ out:
         free_event(&terminate);
         free_event(&interrupt);
         log_detach();
-        event_base_free(base);
         own_life_end(&life);
+        event_base_free(base);
         return status;
 }
 

@@ -4,6 +4,7 @@ import contextlib
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -211,6 +212,17 @@ def test_what_is_kept_is_said_and_can_be_left_out(own, programs):
     done = own.heapwatch("run", "--no-top", "--name", "three", "--no-record", "--", programs["leaky"], 2)
     assert "recorded:" not in done.stderr and "started" not in done.stderr, done.stderr
     assert {p.name for p in (own.state / "recordings").iterdir()} == {".lock", "two"}
+
+
+def test_its_removed_directory_is_made_again(own, programs):
+    with own.run("--name", "one", "--", programs["leaky"], 3000):
+        pid = own.wait_answer()
+        wait_for(lambda: (own.state / "recordings" / "one").exists(), "a recording")
+        shutil.rmtree(own.home / "heapwatch")
+        wait_for(lambda: list((own.home / "heapwatch").glob("daemon*/life")), "its life")
+        wait_for(lambda: (own.state / "recordings" / "one").exists(), "the rest of the recording")
+        assert own.end(signal.SIGKILL) == pid
+        own.wait_answer(but=pid)        # a client starts it again only where it can read how the one before ended
 
 
 def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):

@@ -70,7 +70,10 @@ void fd_store_update(struct fd_store *s, uint64_t mono_ns);
  */
 
 struct own_life {
-        int fd;                  /* -1: it has no place */
+        int fd; /* -1: it has no place */
+        const char *place;
+        bool records;
+        struct event *check;     /* whether the place is still there */
         Hw__DaemonBefore before; /* its text is NULL: that one ended as asked, or is not known */
         char text[DAEMON_LIFE_TEXT_MAX];
 };
@@ -81,5 +84,8 @@ struct own_life {
  */
 bool own_life_begin(struct own_life *own, const struct config *config);
 
-/* This daemon ends as it was asked to. */
-void own_life_end(const struct own_life *own);
+/* From now on, a place that is removed is made again. */
+void own_life_watch(struct own_life *own, struct event_base *base);
+
+/* This daemon ends as it was asked to; before its event base does. */
+void own_life_end(struct own_life *own);
