@@ -474,6 +474,13 @@ def test_how_a_wrapper_ends_is_not_how_its_program_did(daemon, bare, script, sta
     assert wait_for(lambda: (t := daemon.target("mine")).kept and t, "the target to be kept").detail == ended.detail
 
 
+def test_a_program_that_its_wrapper_leaves_behind_is_watched(daemon, bare):
+    run = start(daemon, "--", "sh", "-c", '"$0" print 3 & exit 0', bare["Exits"])
+    status, _, err = finish(run)
+    assert status == 0 and "; Exits goes on, and is watched" in err, err
+    assert daemon.wait_state("Exits", "ENDED").detail == "the log ended with its end marker"
+
+
 def test_what_a_wrapper_leaves_to_itself_is_found(daemon, bare):
     """As podman does with the program of a container: no process of the wrapper is above it."""
     require_tracing()

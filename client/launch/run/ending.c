@@ -100,22 +100,19 @@ void run_verdict_text(char *out, size_t size, const Hw__Trend *t)
 bool run_end_is_settled(const Hw__Target *target, bool program_lives)
 {
         /* What has not reached the daemon, with its process gone, will never come; a run that it has seen ends soon. */
-        return run_has_ended(target) || program_lives ||
-               (target->state == HW__TARGET__STATE__STATE_WAITING && target->runs == 0);
+        return run_has_ended(target) ||
+               (program_lives ? target->runs > 0
+                              : target->state == HW__TARGET__STATE__STATE_WAITING && target->runs == 0);
 }
 
-/*
- * Asks the daemon until it has seen the end of the log, which is on its way: it is asked again soon, then less often.
- * The time is limited only because another program may keep the daemon busy.
- */
-static bool await_end(const struct program_run *r, const struct session_result *result, struct world **world)
+bool run_await_end(const struct program_run *r, const struct session_result *result, struct world **ret_world)
 {
         bool lives = r->from_inside && (result->alone || inside_owner_lives(r->agent)), known = false;
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
         for (int pause_ms = FIRST_WAIT_MS;; pause_ms = pause_ms < LAST_WAIT_MS ? 2 * pause_ms : pause_ms) {
-                known = daemon_read_target(&r->link, r->target, result->uri, world);
-                if (!known || run_end_is_settled(world_find(*world, r->target)->target, lives) ||
+                known = daemon_read_target(&r->link, r->target, result->uri, ret_world);
+                if (!known || run_end_is_settled(world_find(*ret_world, r->target)->target, lives) ||
                     clock_mono_ms() >= until)
                         return known;
                 (void)poll(NULL, 0, pause_ms);
@@ -193,11 +190,13 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 /* How the program ended and what was seen of it. */
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
-        bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
+        const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
+        const bool goes_on = r->inside.wrapper && came && inside_owner_lives(r->agent);
         char status[64], took[HW_NUMBER_MAX];
 
         format_status(result, status, sizeof(status));
-        fprintf(out, "%s %s after %s%s", r->target, status, hw_duration_text(took, sizeof(took), result->seconds * 1e9),
+        fprintf(out, "%s%s %s after %s%s", goes_on ? "the command that started " : "", r->target, status,
+                hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */
@@ -205,13 +204,15 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fputs(!r->from_inside ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
-        else if (came && await_end(r, result, world)) {
+        else if (came && run_await_end(r, result, world)) {
                 add_reason(out, world_find(*world, r->target));
                 add_facts(out, world_find(*world, r->target));
         } else if (came)
                 fputs("; what was seen of it is not known: it was detached, or the daemon does not answer", out);
         if ((result->target[0] != '\0' || r->unnamed) && !came)
                 add_why_unseen(out, r, &result->below);
+        if (goes_on)
+                fprintf(out, "; %s goes on, and is watched", r->target);
         if (result->left_unserved)
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it", out);
         else if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))

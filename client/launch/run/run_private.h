@@ -87,6 +87,13 @@ struct program_run {
  */
 bool run_end_is_settled(const Hw__Target *target, bool program_lives);
 
+/*
+ * Asks the daemon until it has seen the end of the log, which is on its way, or the beginning of one that goes on: soon
+ * again, then less often. The time is limited only because another program may keep the daemon busy. Whether *ret_world
+ * has the target.
+ */
+bool run_await_end(const struct program_run *r, const struct session_result *result, struct world **ret_world);
+
 /* The verdict on live data: its sentence, when growth began, and what the program said around that time. Pure. */
 void run_verdict_text(char *out, size_t size, const Hw__Trend *t);
 

@@ -30,6 +30,7 @@
 #include "client/launch/program/own_daemon.h"
 #include "client/launch/program/process_uri.h"
 #include "client/launch/run/run_private.h"
+#include "client/world/state/world.h"
 #include "proto/base/array.h"
 #include "proto/base/child.h"
 #include "proto/base/clock.h"
@@ -41,6 +42,7 @@
 #define TICK_MS       500
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
+#define LEFT_MS       1000 /* for a program that a wrapper leaves behind */
 #define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
 
 /* Of a limit of processor time, which the kernel checks by ticks: what wait4() tells has been less by 0.1 s of 1 s. */
@@ -212,6 +214,11 @@ static void add_target(struct session *s, uint64_t now)
 /* How the program ended, unless it is another process than the one that we have started and is watched from outside. */
 static void end_target(struct session *s)
 {
+        struct world *world = NULL;
+
+        if (s->r->inside.wrapper && inside_owner_lives(s->r->agent)) /* the end of its log is another */
+                (void)run_await_end(s->r, &s->result, &world);
+        world_destroy(&world);
         s->result.is_reported =
                 (s->alone && s->alone != s->result.program) ||
                 daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status, s->result.out_of_cpu);
@@ -503,9 +510,33 @@ static void watch_hung(struct session *s, uint64_t now)
                 end_hung(s, stuck, now);
 }
 
+/*
+ * A wrapper that leaves its program to itself, as `sh -c 'PROGRAM &'` does, may end before that has begun: it is waited
+ * for, a while.
+ */
+static void await_left(struct session *s)
+{
+        const uint64_t until_ms = clock_mono_ms() + LEFT_MS;
+        siginfo_t any;
+
+        watch_below(s);
+        while (!inside_claimed(s->r->agent) && !s->alone && clock_mono_ms() < until_ms &&
+               waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0) {
+                (void)poll(NULL, 0, CLAIM_MS);
+                reap_children(s);
+                watch_below(s);
+        }
+        if (s->late && s->adder.pid > 0) {
+                (void)child_wait(s->adder.pid);
+                on_answer(s);
+        }
+}
+
 /* After the program's end: reports its status to the daemon; then the screen may close. */
 static void program_ended(struct session *s)
 {
+        if (s->r->from_inside && s->r->inside.wrapper && !s->claimed)
+                await_left(s);
         run_life_ended(s->r->life, s->result.wait_status);
         if (s->result.target[0] != '\0')
                 end_target(s);

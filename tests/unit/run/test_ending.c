@@ -24,8 +24,9 @@ TEST(test_only_what_is_on_its_way_is_waited_for)
         assert_true(is_settled(HW__TARGET__STATE__STATE_CRASHED, 1, false));
         /* Killed before the daemon connected: nothing will come. */
         assert_true(is_settled(HW__TARGET__STATE__STATE_WAITING, 0, false));
-        /* A wrapper has ended, and the program below it goes on. */
+        /* A wrapper has ended, and the program below it goes on, as soon as it is seen. */
         assert_true(is_settled(HW__TARGET__STATE__STATE_RUNNING, 1, true));
+        assert_false(is_settled(HW__TARGET__STATE__STATE_WAITING, 0, true));
 }
 
 /* The deploy that growth is seen to begin with is named as on every other face. */
