@@ -8,6 +8,7 @@
 #include "client/answers/evidence.h"
 #include "client/world/state/band_name.h"
 #include "proto/base/ckd.h"
+#include "proto/wire/words.h"
 
 /* A condition that several sentences have. */
 #define IS(name, expression)                                                                                           \
@@ -27,6 +28,7 @@ static bool in_doubt(const struct evidence *e)
 }
 
 IS(has_risen, e->rise && e->rise->sentence)
+IS(ends_with_command, !strncmp(e->detail, END_OF_COMMAND, sizeof(END_OF_COMMAND) - 1))
 IS(nothing_yet_unsaid, e->ending == AWAITED && !e->t->run)
 
 /* --------------------------------------------------------------- since when */

@@ -50,7 +50,7 @@ const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_c
         else
                 (void)snprintf(out, END_REASON_SIZE, "%s",
                                out_of_cpu  ? ", out of processor time (ulimit -t)"
-                               : exhausted ? ", heap exhausted"
+                               : exhausted ? ", GHC's for an exhausted heap"
                                            : "");
         return out;
 }

@@ -10,6 +10,9 @@ const char *series_words(Hw__Series series);
 /* "the limit of its control group"; "the limit" when its source is not known. */
 const char *limit_words(Hw__TimeToLimit__Source source);
 
+/* How a run is said to have ended begins so where a shell or the like is meant. */
+#define END_OF_COMMAND "the command that started it "
+
 /*
  * Why a program ended so: ", heap exhausted at -M96m", ", out of processor time (ulimit -t)"; "" where neither its
  * status nor a limit tells. status: 0 for a signal; max_heap_bytes: 0 where no limit is known. Returns `out`.

@@ -152,7 +152,7 @@ def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
 
 
 @pytest.mark.parametrize("end, detail", [({"exit_signal": 11}, "killed by signal 11 (SIGSEGV)"),
-                                         ({"exit_status": 251}, "ended with status 251, heap exhausted; nothing of its log was seen")])
+                                         ({"exit_status": 251}, "ended with status 251, GHC's for an exhausted heap; nothing of its log was seen")])
 def test_what_fails_before_its_log_begins_is_a_crash_too(directory, end, detail):
     """As `heapwatch run` says it, of a program that ends before the daemon could read a byte: it is not waited for."""
     env = {"HEAPWATCH_DIR": str(directory)}

@@ -53,7 +53,7 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
 
         (void)end_reason(reason, how->signal ? 0 : how->status, how->out_of_cpu, limit == UNKNOWN_U64 ? 0 : limit);
         if (is_exit_of_another(p, how)) {
-                const int n = snprintf(detail, size, "the command that started it ");
+                const int n = snprintf(detail, size, END_OF_COMMAND);
                 detail += n;
                 size -= (size_t)n;
         }

@@ -760,6 +760,8 @@ TEST(how_it_ended_comes_first)
         m.state.exit_status = 3;
         m.state.detail = (char *)"ended with status 3";
         ask(&m);
+        m.state.detail = (char *)"the command that started it ended with status 3";
+        ask(&m);
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.state.exit_status = 0;
         m.state.has_kept = m.state.kept = 1;
