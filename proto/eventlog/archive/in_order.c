@@ -252,6 +252,12 @@ static struct block_marker cut_piece(struct in_order *o, struct buffer *b, uint6
         struct block_marker piece = { .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX, .cap = b->cap };
         const uint64_t from = b->at;
 
+        /* over before another buffer has an event: the block as it lies there, without a look at each event */
+        if (b->fresh && b->size > 0 && whole->end_ns <= others_ns && b->end != o->rest_at) {
+                b->time_ns = whole->end_ns > b->time_ns ? whole->end_ns : b->time_ns;
+                b->at = b->end;
+                return *whole;
+        }
         while (b->size > 0 && b->time_ns <= others_ns && (b->at == from || b->at + b->size - from <= room)) {
                 if (b->own_ns < piece.begin_ns)
                         piece.begin_ns = b->own_ns;
