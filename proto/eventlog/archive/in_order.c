@@ -20,11 +20,12 @@
 #include "proto/base/bytes.h"
 #include "proto/eventlog/internal.h"
 
-#define HEADER_MOST  131072u /* bytes of a header that is looked for */
-#define BUFFERS_MOST 1000u
-#define BLOCKS_MOST  2000000u
-#define WINDOW_BYTES 65536u /* of a buffer's block that are at hand: an event is at most as long */
-#define UNDECLARED   0xfffeu
+#define HEADER_MOST   131072u /* bytes of a header that is looked for */
+#define BUFFERS_MOST  1000u
+#define BLOCKS_MOST   2000000u
+#define MARKERS_BYTES 1024u
+#define WINDOW_BYTES  65536u /* of a buffer's block that are at hand: an event is at most as long */
+#define UNDECLARED    0xfffeu
 
 struct listed {
         uint64_t at; /* of its marker, in the file */
@@ -119,12 +120,19 @@ static bool list_blocks(struct in_order *o, uint64_t at, uint64_t file_end)
         uint64_t latest_ns = 0;
         bool overlap = false;
         unsigned n = 0;
-        uint8_t m[BLOCK_MARKER_BYTES];
+        uint8_t near[MARKERS_BYTES];
+        uint64_t near_at = at, near_end = at;
 
-        while (at + sizeof(m) <= file_end && read_at(o->fd, m, sizeof(m), at) == (ssize_t)sizeof(m)) {
+        while (at + BLOCK_MARKER_BYTES <= file_end) {
                 struct listed block = { .at = at };
                 const struct block_marker *marker = &block.marker;
-                if (!block_marker_read(m, &block.marker) || marker->size > file_end - at)
+                if (at + BLOCK_MARKER_BYTES > near_end) {
+                        const ssize_t got = read_at(o->fd, near, sizeof(near), at);
+                        near_at = at;
+                        near_end = at + (got > 0 ? (uint64_t)got : 0);
+                }
+                if (at + BLOCK_MARKER_BYTES > near_end || !block_marker_read(near + (at - near_at), &block.marker) ||
+                    marker->size > file_end - at)
                         break;
                 struct buffer *b = n++ < BLOCKS_MOST ? buffer_of(o, marker->cap) : NULL;
                 if (!b || !ARRAY_RESERVE_NEXT(b->blocks, b->n_blocks))
