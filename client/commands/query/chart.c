@@ -94,13 +94,14 @@ static uint32_t find_line(struct rows *r, const char *name)
 static bool add_value(struct rows *r, double x, const char *name, sqlite3_stmt *row, int column)
 {
         const int type = sqlite3_column_type(row, column);
-        const uint32_t line = type == SQLITE_INTEGER || type == SQLITE_FLOAT ? find_line(r, name) : 0;
+        const double y = sqlite3_column_double(row, column);
 
-        if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !isfinite(y))
                 return true;
+        const uint32_t line = find_line(r, name);
         if (line == UINT32_MAX || !ARRAY_RESERVE(r->cells, r->room, r->n + 1))
                 return false;
-        r->cells[r->n++] = (struct cell_of_line){ x, sqlite3_column_double(row, column), line };
+        r->cells[r->n++] = (struct cell_of_line){ x, y, line };
         return true;
 }
 
