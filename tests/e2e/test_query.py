@@ -356,6 +356,8 @@ def test_charts(tmp_path):
         draw(once, kind, "-o", tmp_path / "x.svg")
         assert (tmp_path / "x.svg").read_text().count("fill:rgb(0%,44.7%,69.8%)") == 2, "in the legend and in the plot"
     assert "needs a time" in draw("SELECT name, bytes FROM bands", "line", status=2)
+    assert "no row" in draw("SELECT time, 9e999 FROM bands", "line", status=2), "infinity is not drawn"
+    assert "pause is in s, copied in B" in draw("SELECT time, pause, copied FROM collections", "line", status=2)
     assert "two columns" in draw("SELECT 1", "line", status=2) and "no row" in draw(live + " AND 0", "line", status=2)
     for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):
         draw(sql, kind, "-o", tmp_path / "x.svg")

@@ -137,16 +137,28 @@ static bool add_row(struct rows *r, sqlite3_stmt *row, int text)
         return good;
 }
 
-/* The unit of what is drawn: that of the first column of numbers. */
-static const char *find_unit(sqlite3_stmt *row, int text)
-{
-        return query_unit_of(row, text == 1 ? 2 : 1);
-}
-
 static int refuse_chart(struct error *error, const char *why)
 {
         (void)error_set(error, "%s", why);
         return SQLITE_MISMATCH;
+}
+
+/* The unit of what is drawn, "" where one column has none. NULL with a sentence: two columns have different ones. */
+static const char *find_unit(sqlite3_stmt *row, int text, struct error *error)
+{
+        const char *unit = query_unit_of(row, text == 1 ? 2 : 1);
+
+        for (int i = 2; text < 0 && i < sqlite3_column_count(row); i++) {
+                const char *other = query_unit_of(row, i);
+
+                if (*unit && *other && strcmp(unit, other) != 0)
+                        return error_set(error, "a chart has one axis; %s is in %s, %s in %s: draw each by itself",
+                                         sqlite3_column_name(row, 1), unit, sqlite3_column_name(row, i), other)
+                                       ? unit
+                                       : NULL;
+                unit = strcmp(unit, other) ? "" : unit;
+        }
+        return unit;
 }
 
 static int gather_rows(struct rows *r, sqlite3_stmt *statement, enum query_chart chart, struct error *error)
@@ -167,7 +179,8 @@ static int gather_rows(struct rows *r, sqlite3_stmt *statement, enum query_chart
                                                         !sqlite3_stricmp(sqlite3_column_name(statement, 0), "time"));
                         if (text == 1 && sqlite3_column_count(statement) < 3)
                                 return refuse_chart(error, "a chart needs a column of numbers");
-                        r->unit = find_unit(statement, text);
+                        if (!(r->unit = find_unit(statement, text, error)))
+                                return SQLITE_MISMATCH;
                         is_first = false;
                 }
                 if (!r->is_time && chart != QUERY_BAR)
