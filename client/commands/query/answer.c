@@ -80,6 +80,8 @@ static int report_end(const struct command *c, const struct query *q, int status
                         c,
                         "the query was stopped beyond 1 GiB of memory; name fewer columns, bound its time, "
                         "group before a join");
+        if (status == SQLITE_MISMATCH && !*error->text) /* SQLite's own */
+                return command_error(c, "LIMIT and OFFSET take whole numbers");
         return command_error(c, "%s", status == SQLITE_MISMATCH ? error->text : sqlite3_errmsg(q->db));
 }
 

@@ -164,8 +164,11 @@ static void step_samples(sqlite3_context *to, int n, sqlite3_value **values)
 
 static void step_quantile(sqlite3_context *to, int n, sqlite3_value **values)
 {
+        const int type = sqlite3_value_numeric_type(values[1]);
+        const bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+
         (void)n;
-        add_sample(to, 0, values[0], sqlite3_value_double(values[1]));
+        add_sample(to, 0, values[0], is_number ? sqlite3_value_double(values[1]) : NAN);
 }
 
 typedef void compute_samples(sqlite3_context *to, struct samples *s);
