@@ -433,7 +433,9 @@ def test_mistakes_are_shown_at_their_place():
                         ("SELECT z.bytes FROM bands AS b", "no table or alias 'z'"), ("SELECT p.longst FROM pauses p", "'longest'"), ("SELECT slope(1) FROM bands", "slope(time, value)"),
                         ("SELECT * FORM bands", "'FROM'"), ("SELECT", "too early"), ("DROP TABLE bands", "only read"), ("SELECT name FROM bands a JOIN bands b", "dot"),
                         ("SELECT 1 FROM bands WHERE max(bytes) > 1", "HAVING"), ("SELECT 1 FROM next.bands", "no source is called next"),
-                        ("SELECT 1 FROM bands WHERE name = main:Work.Request", "single quotes"), ("SELECT median(pause) FROM collections", "quantile(value, 0.5)")):
+                        ("SELECT 1 FROM bands WHERE name = main:Work.Request", "single quotes"), ("SELECT duration FROM collections", "collections has source, target, run, time, pause,"),
+                        ("SELECT c.duration FROM collections c", "collections has source"), ("SELECT 1 FROM gc", "there are runs, facts,"), ("SELECT stddev(pause) FROM collections", "--list"),
+                        ("SELECT 1 LIMIT 1e30", "whole numbers"), ("SELECT quantile(pause, NULL) FROM collections", "q from 0 to 1"), ("SELECT median(pause) FROM collections", "quantile(value, 0.5)")):
         assert advice in ask(sql, f"old={LEAKY}", status=2).splitlines()[0], sql
     assert "timeout" in ask("WITH RECURSIVE t(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM t) SELECT count(*) FROM t", LEAKY,
                             "--timeout", "0.2", status=2)

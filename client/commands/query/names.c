@@ -207,6 +207,15 @@ static void suggest_tables(char *out, size_t size, const struct query *q, const 
         }
 }
 
+/* Behind what is there, as far as there is room. */
+static void list_names(char *out, size_t size, const char *const *names, size_t n)
+{
+        size_t used = strlen(out);
+
+        for (size_t i = 0; i < n && used + strlen(names[i]) + 2 < size; i++)
+                used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : " ", names[i]);
+}
+
 static void suggest_table(char *out, size_t size, const struct query *q, const char *name)
 {
         const char *dot = strrchr(name, '.'), *table = dot ? dot + 1 : name;
@@ -225,26 +234,40 @@ static void suggest_table(char *out, size_t size, const struct query *q, const c
         if (!*out && dot)
                 (void)snprintf(out, size, "; no source is called %s, as by %s=LOG", source ? source : "",
                                source ? source : "");
+        if (!*out) {
+                (void)snprintf(out, size, "; there are");
+                list_names(out, size, tables, n);
+        }
         free(source);
 }
 
+/* Tables that have it; else the nearest name in those of the query, and all names if that is one table. */
 static void suggest_column(char *out, size_t size, const struct query *q, const char *sql, const char *name)
 {
-        const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : name;
+        const char *dot = strrchr(name, '.'), *column = dot ? dot + 1 : name, *tables[QUERY_TABLES_MAX];
         char *alias = strndup(name, dot ? (size_t)(dot - name) : 0);
-        const char *table = dot && alias ? find_table(q, sql, alias) : NULL;
+        const char *given = dot && alias ? find_table(q, sql, alias) : NULL, *table = NULL;
+        const size_t n = query_list_tables(q->n, tables);
         struct names names = { .n = 0 };
+        unsigned n_tables = 0;
 
-        if (table)
-                add_columns(&names, q, table, "");
-        else
-                add_all_columns(&names, q);
-        if (dot && alias && !table)
+        for (size_t i = 0; i < n; i++) {
+                if (given ? given != tables[i] : !query_find_word(sql, sql, tables[i]))
+                        continue;
+                add_columns(&names, q, table = tables[i], "");
+                n_tables++;
+        }
+        if (dot && alias && !given)
                 (void)snprintf(out, size, "; the query has no table or alias '%s'", alias);
-        else if (query_is_name(column, (const char *const *)names.items, names.n))
-                suggest_tables(out, size, q, column);
         else
+                suggest_tables(out, size, q, column);
+        if (!*out) {
                 suggest_nearest(out, size, column, (const char *const *)names.items, names.n, "");
+                if (n_tables == 1) {
+                        (void)snprintf(out + strlen(out), size - strlen(out), "%s %s has", *out ? "" : ";", table);
+                        list_names(out, size, (const char *const *)names.items, names.n);
+                }
+        }
         free_names(&names);
         free(alias);
 }
@@ -261,6 +284,8 @@ static void suggest_function(char *out, size_t size, const char *name)
         add_functions(&names);
         if (!*out)
                 suggest_nearest(out, size, name, (const char *const *)names.items, names.n, "");
+        if (!*out)
+                (void)snprintf(out, size, "; `heapwatch query --list` has those beside SQLite's own");
         free_names(&names);
 }
 
