@@ -191,7 +191,7 @@ def test_fields_of_events_as_rows(known):
 
 def test_schema_says_what_diff_has():
     said = subprocess.run([BUILD / "heapwatch", "query", "--schema"], capture_output=True, text=True, check=True).stdout
-    assert "name, old, new" in next(line for line in said.splitlines() if line.startswith("diff "))
+    assert "name, old, new" in next(line for line in said.splitlines() if line.startswith("diff ")) and '"old".bands' in said
 
 
 def test_what_holds_a_type_in_a_heap_graph():

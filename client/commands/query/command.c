@@ -82,10 +82,13 @@ static void print_tables(bool columns, const char *only)
                 }
         }
         (void)fputs(only ? "" : "\nviews\n", stdout);
-        for (const struct query_view *v = query_views; v->name; v++)
+        for (const struct query_view *v = query_views; v->name; v++) {
+                char *sql = sqlite3_mprintf(v->sql, "old", "new");
+
                 if (!only || !sqlite3_stricmp(only, v->name))
-                        (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "",
-                                     columns ? v->sql : "");
+                        (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "", columns ? sql : "");
+                sqlite3_free(sql);
+        }
         (void)fputs(only ? "" : "\nfunctions\n", stdout);
         for (const struct query_column *f = query_functions; !only && f->name; f++)
                 (void)printf("%-26s %s\n", f->name, f->help);

@@ -680,9 +680,7 @@ bool query_open(struct query *q, struct error *error)
                 good = make_tables(q, i, error);
         good = good && make_tables(q, ALL_SOURCES, error);
         for (const struct query_view *v = query_views; good && v->name; v++) {
-                char *sql = v->sources == 2 && q->n > 1
-                                    ? sqlite3_mprintf(v->sql, q->sources[0].name, q->sources[1].name)
-                                    : sqlite3_mprintf("%s", v->sql);
+                char *sql = sqlite3_mprintf(v->sql, q->sources[0].name, q->sources[q->n > 1].name);
 
                 good = v->sources > q->n ||
                        run_sql(q, sqlite3_mprintf("CREATE TEMP VIEW %s AS %s", v->name, sql), error);
