@@ -89,7 +89,7 @@ uint64_t closure_of_region(const struct heap_snapshot *s, uint64_t at)
         return g && g->kind == GROUP_COMPACT ? snapshot_word(s, g->start + COMPACT_OWNER) : at;
 }
 
-uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end)
+static uint64_t bytes_before(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end)
 {
         const uint64_t words = t->type == COMPACT_NFDATA ? 0 : closure_words(s, t, at);
 
@@ -98,6 +98,15 @@ uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table
                 return all <= s->region_bytes / 8 ? all * 8 : 0;
         }
         return words > 0 && at < end && words <= (end - at) / 8 ? words * 8 : 0;
+}
+
+uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at,
+                       const struct heap_group *g)
+{
+        const uint64_t bytes = bytes_before(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES);
+        const bool is_alone = g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED);
+
+        return bytes && is_alone && g->end - at > bytes && g->end > at ? g->end - at : bytes;
 }
 
 /* --------------------------------------------------------------------------- groups */
@@ -117,7 +126,7 @@ static void walk_small(struct walking *w, const struct heap_group *g)
         for (uint64_t at = g->start; at < g->end;) {
                 const struct closure_table *t = snapshot_table(w->snapshot, at);
                 const uint64_t bytes =
-                        t && (!pinned || t->type == ARR_WORDS) ? closure_bytes(w->snapshot, t, at, g->end) : 0;
+                        t && (!pinned || t->type == ARR_WORDS) ? bytes_before(w->snapshot, t, at, g->end) : 0;
                 if (bytes) {
                         w->each(w->ctx, t, at, bytes);
                         at += bytes;
@@ -144,7 +153,7 @@ static void walk_large(struct walking *w, const struct heap_group *g)
         while (at < g->end && at < g->start + BLOCK_BYTES && snapshot_word(w->snapshot, at) == 0)
                 at += 8;
         const struct closure_table *t = snapshot_table(w->snapshot, at);
-        const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
+        const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g) : 0;
         if (bytes) {
                 w->each(w->ctx, t, at, bytes);
         } else {
@@ -157,7 +166,7 @@ static void walk_compact(struct walking *w, const struct heap_group *g)
 {
         const uint64_t at = g->start + COMPACT_HEADER;
         const struct closure_table *t = snapshot_table(w->snapshot, at);
-        const uint64_t bytes = t && t->type == COMPACT_NFDATA ? closure_bytes(w->snapshot, t, at, g->end) : 0;
+        const uint64_t bytes = t && t->type == COMPACT_NFDATA ? bytes_before(w->snapshot, t, at, g->end) : 0;
 
         if (bytes)
                 w->each(w->ctx, t, at, bytes);
@@ -195,7 +204,7 @@ static void walk_nonmoving(struct walking *w, const struct heap_group *g)
                 if (!(mark & 0xff) && i >= next_free)
                         continue;
                 const struct closure_table *t = snapshot_table(s, at);
-                const uint64_t bytes = t ? closure_bytes(s, t, at, at + size) : 0;
+                const uint64_t bytes = t ? bytes_before(s, t, at, at + size) : 0;
                 if (bytes)
                         w->each(w->ctx, t, at, bytes);
         }

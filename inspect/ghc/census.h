@@ -80,8 +80,12 @@ struct heap_census {
 /* Whether a collection would leave this closure. */
 typedef bool is_left_fn(void *ctx, const struct closure_table *t, uint64_t at);
 
-/* Bytes of the closure at `at`, which has this table and ends before `end`; 0: that cannot be one of the heap. */
-uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end);
+/*
+ * Bytes of the closure at `at` in this group, which has this table; 0: that cannot be one of the heap. A large array
+ * that has shrunk keeps all that was allocated for it.
+ */
+uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at,
+                       const struct heap_group *g);
 
 /*
  * What a pointer to `at` holds: of a closure in a compact region, the region, which lives and dies as one. A collection

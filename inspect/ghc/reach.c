@@ -139,7 +139,7 @@ static void set_node(struct search *c, uint32_t type, uint64_t bytes)
 static void set_closure(struct search *c, const struct closure_table *t, uint64_t at)
 {
         const struct heap_group *g = snapshot_group(c->s, at);
-        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
+        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g) : 0;
 
         set_node(c, graph_type_of_closure(&c->types, t), bytes);
         if (c->census && heap_census_add(c->census, t, at, bytes))

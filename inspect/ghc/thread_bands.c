@@ -42,9 +42,8 @@ static uint64_t counted_bytes(const struct heap_snapshot *s, uint64_t at, unsign
         const struct heap_group *g = snapshot_group(s, at);
         const struct closure_table *t = g ? snapshot_table(s, at) : NULL;
 
-        return t && t->type == type && g->kind != GROUP_YOUNG && g->kind != GROUP_OTHER
-                       ? closure_bytes(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES)
-                       : 0;
+        return t && t->type == type && g->kind != GROUP_YOUNG && g->kind != GROUP_OTHER ? closure_bytes(s, t, at, g)
+                                                                                        : 0;
 }
 
 /* -------------------------------------------------------------------------- places */

@@ -183,7 +183,7 @@ TEST(test_equal_arrays)
         done(&t, d);
 }
 
-/* Large closures, pinned arrays, what is young, and blocks that are the runtime's own. */
+/* Large closures, of which one has shrunk, pinned arrays, what is young, and blocks that are the runtime's own. */
 TEST(test_blocks)
 {
         struct draft *d = draft_new(&draft_9_0);
@@ -192,14 +192,17 @@ TEST(test_blocks)
         struct taken t;
 
         (void)draft_append(d, draft_group(d, 1, BLOCK_LARGE, 2), words, 600);
+        words[1] = 16;
+        (void)draft_append(d, draft_group(d, 1, BLOCK_LARGE, 2), words, 600);
         const unsigned pinned = draft_group(d, 1, BLOCK_LARGE | BLOCK_PINNED, 1);
         (void)draft_append(d, pinned, (uint64_t[]){ bytes, 8, 1, 0, bytes, 16, 2, 3 }, 8);
         (void)draft_append(d, draft_group(d, DRAFT_GENERATIONS, 0, 1), (uint64_t[]){ con, 8 }, 2);
         count_closures(&t, d);
-        assert_int_equal(t.census.large_objects, 1);
+        assert_int_equal(t.census.large_objects, 2);
         assert_int_equal(t.census.pinned_blocks, 1);
         assert_int_equal(t.census.pinned_bytes, 3 * 8 + 4 * 8);
-        assert_int_equal(band(&t, "ARR_WORDS (ByteArray#)").objects, 3);
+        assert_int_equal(band(&t, "ARR_WORDS (ByteArray#)").objects, 4);
+        assert_int_equal(band(&t, "ARR_WORDS (ByteArray#)").bytes, 2 * 600 * 8 + 3 * 8 + 4 * 8);
         assert_int_equal(band(&t, "p:M.C").objects, 0);
         assert_int_equal(t.census.rest.unknown_bytes, 0);
         done(&t, d);
