@@ -2,7 +2,8 @@
 /*
  * DESIGN: concatenated protobuf messages are one message with all their fields. So each part of the profile goes to
  * gzip as soon as it is made, a text when it is used first: only texts are kept. The format is so small that it is
- * written by hand: heapwatch-inspect links no library for it. A function is a location of its own.
+ * written by hand: heapwatch-inspect links no library for it. A function is a location of its own, and has no
+ * system_name: where that equals the name, pprof takes `[(Int, Char)]` for C++ and shows `[]`.
  *
  *      1 sample_type  2 sample  4 location  5 function  6 string_table
  *      9 time_nanos  10 duration_nanos  11 period_type  12 period  13 comment
@@ -193,7 +194,6 @@ void pprof_add_function(struct pprof *p, uint32_t number, const char *name, cons
         write_part(p, 4);
         put_number(p, &p->part, 1, number);
         put_number(p, &p->part, 2, name_index);
-        put_number(p, &p->part, 3, name_index);
         if (file)
                 put_number(p, &p->part, 4, text_index(p, file));
         if (line)

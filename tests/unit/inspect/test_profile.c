@@ -289,6 +289,7 @@ TEST(test_pprof)
                 assert_int_equal(sample->value[0], 1);
                 const Pprof__Function *inner = f->function[sample->location_id[0] - 1];
                 const char *text = f->string_table[inner->name];
+                assert_false(inner->has_system_name);
                 assert_int_equal(sample->value[1], sample->n_location_id == 1 ? 7 : 1000 + strtol(text + 13, NULL, 10));
         }
         pprof__profile__free_unpacked(f, NULL);
