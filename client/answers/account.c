@@ -79,19 +79,20 @@ bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char
 /* Whether the limit is one of the heap alone. */
 bool account_counts_heap(const struct world_target *t)
 {
-        return limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        return limit_counts_heap(limit_source(t));
 }
 
 bool account_used(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes)
 {
         if (!t->heap)
                 return false;
-        const bool group =
-                limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && facts_is_known(t, FACT_CGROUP_HELD);
-        const bool heap = account_counts_heap(t) || !facts_is_known(t, FACT_RESIDENT_HELD);
-        const double used = facts_get(t, group ? FACT_CGROUP_HELD : heap ? FACT_HEAP_SIZE : FACT_RESIDENT_HELD);
+        const enum fact counted = world_limit_counts(t);
+        const double used = facts_get(t, counted);
 
-        *ret_name = group ? "its control group" : heap ? "its heap" : "it";
+        *ret_name = counted == FACT_CGROUP_HELD     ? "its control group"
+                    : counted == FACT_HEAP_SIZE     ? "its heap"
+                    : counted == FACT_ADDRESS_SPACE ? "its address space"
+                                                    : "it";
         *ret_bytes = isnan(used) ? 0 : u64_sat(used);
         return !isnan(used);
 }

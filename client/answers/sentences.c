@@ -234,7 +234,9 @@ const Hw__Trends *known_limit(const struct evidence *e)
 
 bool is_of_known_limit(const struct evidence *e)
 {
-        return !e->near || (known_limit(e) && known_limit(e)->limit_bytes == e->near->limit_bytes);
+        const Hw__EarlyWarning *rise = e->near ? e->near : e->early;
+
+        return !rise || !rise->has_limit_bytes || (known_limit(e) && known_limit(e)->limit_bytes == rise->limit_bytes);
 }
 
 bool limit_clock(const struct evidence *e, uint64_t *ret)
@@ -263,11 +265,17 @@ static bool may_have_met_limit(const struct evidence *e)
                 (e->ending == KILLED && e->t->target->exit_signal == 9 && !ran_out_of_cpu(e)) || e->ending == CRASHED);
 }
 
+/* Memory outside of the heap was filling its address space: malloc() fails then, and programs end of it in any way. */
+static bool may_have_filled_space(const struct evidence *e)
+{
+        return e->over && e->rise && early_runs_out(e->rise) &&
+               e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE;
+}
+
 /* Its rise is too young to foretell when it meets the limit, and what its rate gives is known. */
 static bool is_too_early(const struct evidence *e)
 {
-        return !e->over && e->early && known_limit(e) && e->early->has_mid_ns && e->early->has_limit_bytes &&
-               e->early->limit_bytes == known_limit(e)->limit_bytes;
+        return !e->over && e->early && known_limit(e) && e->early->has_mid_ns && e->early->has_limit_bytes;
 }
 
 IS(census_is_newer, !e->over && census_exceeds_live(e->t))

@@ -343,18 +343,22 @@ static bool ended_by_group(const struct evidence *e)
         return e->t->target->has_oom_killed && e->t->target->oom_killed;
 }
 
-/* Its size; false: not known. */
-static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
+/* Its size, 0 where that is not known. */
+static Hw__TimeToLimit__Source limit_that_was_met(const struct evidence *e, uint64_t *ret)
 {
         const Hw__Trends *s = e->t->trend_state;
+        const uint64_t max = facts_get_u64(e->t, FACT_MAX_HEAP, 0);
+        const uint64_t reserved = facts_get_u64(e->t, FACT_HEAP_RESERVED, 0);
 
-        if (!ended_by_group(e)) {
-                *ret = run_of(e) && run_of(e)->has_max_heap_bytes ? run_of(e)->max_heap_bytes : 0;
-                return *ret > 0;
+        if (ended_by_group(e)) {
+                const bool is_least = s && s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
+                *ret = is_least ? s->limit_bytes : 0;
+                return HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
         }
-        *ret = s ? s->limit_bytes : 0;
-        return s && s->has_limit_bytes && s->has_limit_source &&
-               s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
+        *ret = reserved && (!max || reserved < max) ? reserved : max;
+        return *ret == 0     ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN
+               : *ret == max ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP
+                             : HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
 }
 
 static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Source source, bool has_bytes,
@@ -368,13 +372,10 @@ static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Sou
 
 static bool append_limit_met(struct phrase *s, const struct evidence *e)
 {
-        uint64_t bytes = 0;
-        const bool known = size_of_limit_met(e, &bytes);
+        uint64_t bytes;
+        const Hw__TimeToLimit__Source source = limit_that_was_met(e, &bytes);
 
-        return append_limit(s, true,
-                            ended_by_group(e) ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
-                                              : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP,
-                            known, bytes, false);
+        return append_limit(s, true, source, bytes > 0, bytes, false);
 }
 
 /* "now to 2h" of an interval whose ends can be told apart. */

@@ -106,12 +106,22 @@ void heap_allocated(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_HEAP;
 }
 
+uint64_t heap_own_limit(const struct run *run, const struct heap *heap, bool *ret_reserved)
+{
+        const double reserved = heap->facts[CARRIED_HEAP_RESERVED];
+        const uint64_t max = run->max_heap_bytes ? run->max_heap_bytes : UNKNOWN_U64;
+
+        *ret_reserved = !isnan(reserved) && reserved < (double)max;
+        return *ret_reserved ? (uint64_t)reserved : max;
+}
+
 /* Heap and limit are in blocks of different buffers, which come in any order. */
 void heap_compare_limit(struct model *m)
 {
-        const uint64_t limit = m->run.max_heap_bytes, most = m->heap.max_heap_size_bytes;
+        bool is_reserved;
+        const uint64_t limit = heap_own_limit(&m->run, &m->heap, &is_reserved), most = m->heap.max_heap_size_bytes;
 
-        if (limit != UNKNOWN_U64 && limit > 0 && most != UNKNOWN_U64)
+        if (limit != UNKNOWN_U64 && most != UNKNOWN_U64)
                 m->heap.facts[CARRIED_HEAP_LIMIT_USED] = (double)most / (double)limit;
 }
 
@@ -283,6 +293,10 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
         set_process_fact(m, CARRIED_RESIDENT_HELD, time_ns, resident_held(sample));
         set_process_fact(m, CARRIED_FILES_DIRTY, time_ns, sample->pages.dirty_bytes);
         set_process_fact(m, CARRIED_CGROUP_HELD, time_ns, sample->cgroup_held_bytes);
+        if (sample->pages.reserved_bytes != UNKNOWN_U64) { /* for as long as the process lives */
+                set_process_fact(m, CARRIED_HEAP_RESERVED, time_ns, sample->pages.reserved_bytes);
+                heap_compare_limit(m);
+        }
         process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
         process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
         process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);

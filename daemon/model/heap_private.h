@@ -70,7 +70,7 @@ void heap_clear_allocation(struct allocation *a);
 
 void heap_allocated(struct model *m, const struct hw_event *e);
 void heap_size(struct model *m, const struct hw_event *e);
-void heap_compare_limit(struct model *m); /* for FACT_HEAP_LIMIT_USED */
+void heap_compare_limit(struct model *m); /* for CARRIED_HEAP_LIMIT_USED */
 void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);
 void heap_mem_return(struct model *m, const struct hw_event *e);

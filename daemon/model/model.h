@@ -240,6 +240,10 @@ unsigned model_collect_changes(struct model *m);
 
 const struct run *model_run(const struct model *m);
 const struct heap *model_heap(const struct model *m);
+
+/* The limit of the heap alone: -M, or the address space that is reserved for it where that is less; UNKNOWN_U64. */
+uint64_t heap_own_limit(const struct run *run, const struct heap *heap, bool *ret_reserved);
+
 const struct gc *model_gc(const struct model *m);
 const struct sched *model_sched(const struct model *m);
 

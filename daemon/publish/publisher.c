@@ -204,19 +204,23 @@ void publisher_set_clock(struct publisher *p, uint64_t wall_ns)
 }
 
 /* The limit that ended the program, by its exit status and the kernel's account; LIMIT_SOURCE_UNKNOWN: none did. */
-static enum limit_source limit_that_ended(const struct run_exit *how)
+static enum limit_source limit_that_ended(const struct publisher *p, const struct run_exit *how)
 {
+        bool reserved;
+
         if (how->oom_killed)
                 return LIMIT_SOURCE_CGROUP;
-        return how->known && !how->signal && how->status == EXIT_HEAP_EXHAUSTED ? LIMIT_SOURCE_MAX_HEAP
-                                                                                : LIMIT_SOURCE_UNKNOWN;
+        if (!how->known || how->signal || how->status != EXIT_HEAP_EXHAUSTED ||
+            heap_own_limit(model_run(p->model), model_heap(p->model), &reserved) == UNKNOWN_U64)
+                return LIMIT_SOURCE_UNKNOWN;
+        return reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
 }
 
 void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
                      uint64_t wall_ns)
 {
         const bool stopped = facts->state == HW__TARGET__STATE__STATE_STOPPED;
-        const enum limit_source ended_by = limit_that_ended(&facts->ended);
+        const enum limit_source ended_by = limit_that_ended(p, &facts->ended);
 
         p->wall_ns = wall_ns;
         collect_changes(p);

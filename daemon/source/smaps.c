@@ -6,9 +6,9 @@
  *
  * The heap: GHC reserves address space for it (1 TiB, or less under `ulimit -v`) without permissions, aligned to a
  * megablock, and makes it accessible from its start on (rts/posix/OSMem.c, osReserveHeapMemory and osCommitMemory).
- * So the heap is an unbroken run of anonymous mappings, aligned, of which at least RESERVED_MIN is inaccessible;
- * arenas of malloc reserve 64 MiB. Others reserve as much (V8, Go, sanitizers): the one at the address that the runtime
- * asks for, else the largest. A runtime built without a reserved address space is not recognised.
+ * So the heap is an unbroken run of anonymous mappings at the address that the runtime asks for; else the largest that
+ * is aligned and of which at least RESERVED_MIN is inaccessible: arenas of malloc reserve 64 MiB, and others as much as
+ * the runtime (V8, Go, sanitizers). A runtime built without a reserved address space is not recognised.
  *
  * Anonymous counts private pages that were written to, LazyFree those of them that are freed with MADV_FREE; the rest
  * of Rss is files and memory shared without a file (of which the sum only tells the proportional size). A file in
@@ -28,6 +28,7 @@
 #define MAPPINGS_MAX    4096u /* beyond: smaps_rollup */
 #define MEGABLOCK_BYTES (UINT64_C(1) << 20)
 #define RESERVED_MIN    (UINT64_C(1) << 30)
+#define RESERVED_USUAL  (UINT64_C(1) << 40) /* where nothing limits it */
 #define HEAP_ASKED      UINT64_C(0x4200000000)
 #define LINE_MAX_BYTES  1024 /* of a longer line (a path) the rest is skipped */
 #define MEMORY_DEVICES  64u  /* mounted file systems in memory: more are taken for others */
@@ -60,7 +61,7 @@ struct reader {
         uint64_t shared;       /* resident pages of memory that is shared without a file, or locked */
         uint64_t dirty;        /* pages of files that are to be written back */
         struct stretch run;    /* up to the mapping before */
-        struct stretch heap;   /* the reservation that it is, so far; reserved == 0: none */
+        struct stretch heap;   /* the reservation that it is, so far; end == 0: none */
         uint64_t start, end;   /* of the mapping now read */
         bool is_inaccessible;  /* the same */
         struct device_file at; /* the same, of a file or of shared memory with a name */
@@ -72,10 +73,9 @@ struct reader {
 
 static void close_run(struct reader *r)
 {
-        const bool is_heap = r->run.reserved >= RESERVED_MIN && r->run.start % MEGABLOCK_BYTES == 0;
+        const bool may_be = r->run.reserved >= RESERVED_MIN && r->run.start % MEGABLOCK_BYTES == 0;
 
-        if (is_heap && r->heap.start != HEAP_ASKED &&
-            (r->run.start == HEAP_ASKED || r->run.reserved > r->heap.reserved))
+        if (r->run.start == HEAP_ASKED || (may_be && r->heap.start != HEAP_ASKED && r->run.reserved > r->heap.reserved))
                 r->heap = r->run;
         r->run = (struct stretch){ 0 };
 }
@@ -285,13 +285,17 @@ bool smaps_read(const char *root, uint32_t pid, struct resident_pages *ret_pages
         if (!by_mapping && !read_file(&r, root, pid, "smaps_rollup"))
                 return false;
         const uint64_t lazy_free = r.sum.lazy_free < r.sum.anonymous ? r.sum.lazy_free : r.sum.anonymous;
+        const uint64_t reserved = (r.heap.end - r.heap.start) / MEGABLOCK_BYTES * MEGABLOCK_BYTES;
+        const bool has_heap = by_mapping && r.heap.end;
+
         *ret_pages = (struct resident_pages){
                 .rss_bytes = r.sum.rss,
                 .files_bytes = sub_sat(sub_sat(r.sum.rss, r.sum.anonymous), by_mapping ? r.shared : r.sum.pss_shared),
                 .dirty_bytes = by_mapping ? r.dirty : UNKNOWN_U64,
                 .shared_bytes = by_mapping ? r.shared : r.sum.pss_shared,
                 .lazy_free_bytes = lazy_free,
-                .heap_bytes = by_mapping && r.heap.reserved ? r.heap.resident : UNKNOWN_U64,
+                .heap_bytes = has_heap ? r.heap.resident : UNKNOWN_U64,
+                .reserved_bytes = has_heap && reserved < RESERVED_USUAL ? reserved : UNKNOWN_U64,
                 .wall_ns = UNKNOWN_U64,
         };
         qsort(r.candidates, r.n_candidates, sizeof(*r.candidates), compare_files);

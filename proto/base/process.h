@@ -7,7 +7,7 @@
 
 #define UNKNOWN_U64 UINT64_MAX /* a number that is not known: never 0 */
 
-#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h: more than -M allows */
+#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h: more than -M or its address space allows */
 
 #define MAPPED_FILES     3u   /* named of a process */
 #define MAPPED_FILE_PATH 120u /* bytes of a path; of a longer one the end */
@@ -32,6 +32,7 @@ struct resident_pages {
         uint64_t shared_bytes;    /* of the rest: shared memory, and locked pages of files */
         uint64_t lazy_free_bytes; /* freed with MADV_FREE: resident until the kernel needs them */
         uint64_t heap_bytes;      /* in the address space that GHC's runtime reserves, without lazy_free_bytes */
+        uint64_t reserved_bytes;  /* that address space, where it is less than the usual 1 TiB: its heap gets no more */
         uint64_t wall_ns;         /* when it was read, Unix time */
         struct mapped_file files[MAPPED_FILES]; /* largest first */
 };

@@ -31,6 +31,8 @@ const char *limit_words(Hw__TimeToLimit__Source source)
                 return "the machine's memory";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
                 return "the limit of its address space (ulimit -v)";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
+                return "the address space reserved for its heap (by ulimit -v or -xr)";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
                 return "the given limit";
         default:
@@ -38,13 +40,41 @@ const char *limit_words(Hw__TimeToLimit__Source source)
         }
 }
 
-const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes)
+const char *limit_name(Hw__TimeToLimit__Source source)
+{
+        switch (source) {
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
+                return "cgroup";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
+                return "-M";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
+                return "machine";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
+                return "ulimit -v";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
+                return "reserved";
+        default:
+                return "--limit";
+        }
+}
+
+bool limit_counts_heap(Hw__TimeToLimit__Source source)
+{
+        return source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP ||
+               source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
+}
+
+const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes,
+                       uint64_t reserved_bytes)
 {
         const unsigned shift = max_heap_bytes % (1u << 20) == 0 ? 20 : max_heap_bytes % (1u << 10) == 0 ? 10 : 0;
         const char *unit = shift == 20 ? "m" : shift == 10 ? "k" : ""; /* as the runtime's options are written */
         const bool exhausted = !out_of_cpu && status == EXIT_HEAP_EXHAUSTED;
 
-        if (exhausted && max_heap_bytes)
+        if (exhausted && reserved_bytes && (!max_heap_bytes || reserved_bytes < max_heap_bytes))
+                (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at the %" PRIu64 " MiB reserved for it",
+                               reserved_bytes >> 20);
+        else if (exhausted && max_heap_bytes)
                 (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at -M%" PRIu64 "%s", max_heap_bytes >> shift,
                                unit);
         else

@@ -499,6 +499,10 @@ def test_how_a_program_failed_is_said(daemon, programs):
     assert t.state == pb.Target.STATE_CRASHED and t.detail.startswith("ended with status 251, heap exhausted at -M4m"), t
     said = client("alerts", env=env).stdout.decode()
     assert "mine crashed: ended with status 251, heap exhausted at -M4m" in said and "critical" in said
+    limited = ["sh", "-c", "ulimit -v 1200000; exec \"$@\"", "sh", programs["leaky"], 2]
+    assert finish(start(daemon, "--name", "full", "--", *limited))[0] == 0
+    state = daemon.snapshot("full")["trends"][-1].trends
+    assert state.limit_source == pb.TimeToLimit.SOURCE_RESERVED and 770 << 20 < state.limit_bytes <= 782 << 20
     assert finish(start(daemon, "--name", "bad", "--", programs["leaky"], "no number"))[0] == 1
     t = kept(daemon, "bad")
     assert t.state == pb.Target.STATE_FAILED and t.detail.startswith("ended with status 1"), t

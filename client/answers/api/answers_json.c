@@ -6,6 +6,7 @@
 #include "client/answers/census.h"
 #include "heapwatch/text.h"
 #include "proto/wire/program_command.h"
+#include "proto/wire/words.h"
 
 static void put_text(struct json_out *j, const char *key, const char *text)
 {
@@ -85,14 +86,14 @@ static void put_numbers(struct json_out *j, const struct world_target *t, bool w
                                                [FACT_GC_SHARE] = true,
                                                [FACT_GC_SHARE_RUN] = true };
         char text[HW_NUMBER_MAX];
-        const char *what;
+        Hw__TimeToLimit__Source source;
         uint64_t limit;
 
-        if (world_limit(t, &limit, &what)) {
+        if (world_limit(t, &limit, &source)) {
                 json_member_open(j, "limit", '[');
                 json_u64(j, limit);
                 json_text(j, hw_bytes_text(text, sizeof(text), (double)limit));
-                json_text(j, what);
+                json_text(j, limit_name(source));
                 json_close(j, ']');
         }
         json_member_open(j, "numbers", '{');

@@ -11,6 +11,7 @@
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
+#include "proto/wire/words.h"
 
 struct memory {
         bool zoomed; /* the axis begins near the smallest value */
@@ -153,6 +154,7 @@ static void fill_chart(struct console *c, struct chart *chart)
         static const enum tint tints[ALWAYS] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3, TINT_LINE_4 };
         const struct scene *s = &c->scene;
         const struct memory *m = console_state(c);
+        Hw__TimeToLimit__Source source;
         uint64_t limit;
 
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
@@ -163,8 +165,10 @@ static void fill_chart(struct console *c, struct chart *chart)
                 chart_line(chart, series_rows[id].label, past_of_row(s, &series_in_order[i]), SPARK_GAUGE, tints[i]);
                 (void)world_newest(s->target, (Hw__Series)id, &chart->lines[i].newest);
         }
-        if (world_limit(s->target, &limit, &chart->limit_name))
+        if (world_limit(s->target, &limit, &source)) {
                 chart->limit = (double)limit;
+                chart->limit_name = limit_name(source);
+        }
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */
 }
 

@@ -37,8 +37,8 @@ COLUMN_VALUE(up, value_number(target_of_row(row)->event_time_ns > 0, (double)wor
 static struct value limit_value(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
-        const char *what;
-        bool known = world_limit(target_of_row(row), &bytes, &what);
+        Hw__TimeToLimit__Source source;
+        bool known = world_limit(target_of_row(row), &bytes, &source);
 
         (void)s;
         return value_number(known, (double)bytes);
@@ -48,17 +48,13 @@ static struct value limit_value(const struct scene *s, const void *row)
 static struct value limit_share(const struct scene *s, const void *row)
 {
         const struct world_target *t = row;
-        double used = facts_get(t, FACT_HEAP_SIZE);
+        Hw__TimeToLimit__Source source;
         uint64_t bytes;
-        const char *what;
 
         (void)s;
-        if (!world_limit(t, &bytes, &what))
+        if (!world_limit(t, &bytes, &source))
                 return no_value;
-        if (!strcmp(what, "cgroup"))
-                used = facts_get(t, FACT_CGROUP_HELD);
-        else if (strcmp(what, "-M") != 0 && facts_is_known(t, FACT_RESIDENT_HELD))
-                used = facts_get(t, FACT_RESIDENT_HELD);
+        const double used = facts_get(t, world_limit_counts(t));
         return value_number(!isnan(used), used / (double)bytes);
 }
 

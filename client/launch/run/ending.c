@@ -47,13 +47,12 @@ static void format_status(const struct session_result *result, char *out, size_t
 static void add_reason(FILE *out, const struct world_target *t)
 {
         const Hw__Target *state = t->target;
-        const Hw__Run *run = state->run_info;
         char reason[END_REASON_SIZE];
 
         fputs(state->has_oom_killed && state->oom_killed
                       ? ", the kernel killed a process of its control group for memory"
                       : end_reason(reason, state->exit_status, state->has_out_of_cpu && state->out_of_cpu,
-                                   run && run->has_max_heap_bytes ? run->max_heap_bytes : 0),
+                                   facts_get_u64(t, FACT_MAX_HEAP, 0), facts_get_u64(t, FACT_HEAP_RESERVED, 0)),
               out);
 }
 

@@ -200,8 +200,11 @@ char *facts_text(char *out, const struct world_target *t, enum fact id);
  */
 void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id);
 
-/* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
-bool world_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
+/* The lowest known memory limit of a target, and what sets it; false when none is known. */
+bool world_limit(const struct world_target *t, uint64_t *ret_bytes, Hw__TimeToLimit__Source *ret_source);
+
+/* The number that its limit counts, as far as it is known. */
+enum fact world_limit_counts(const struct world_target *t);
 
 /*
  * kept.c: what a part of the client keeps of each target, while the world's targets come and go: a list of entries

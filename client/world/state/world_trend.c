@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "proto/wire/message.h"
+#include "proto/wire/words.h"
 
 /*
  * Keeps a trend; of a brief target what answers look at: of a series that is judged the statistics of the whole run, of
@@ -96,23 +97,7 @@ void trends_done(struct target_state *ts)
         ts->trends_ns = 0;
 }
 
-static const char *limit_word(const Hw__Trends *trends)
-{
-        switch (trends->limit_source) {
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
-                return "cgroup";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
-                return "-M";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
-                return "machine";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
-                return "ulimit -v";
-        default:
-                return "--limit";
-        }
-}
-
-bool world_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what)
+bool world_limit(const struct world_target *t, uint64_t *ret_bytes, Hw__TimeToLimit__Source *ret_source)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const Hw__Process *process = t->heap ? t->heap->process : NULL;
@@ -121,19 +106,35 @@ bool world_limit(const struct world_target *t, uint64_t *ret_bytes, const char *
 
         if (trends && trends->has_limit_bytes) { /* the daemon's, which also knows --limit and the machine */
                 *ret_bytes = trends->limit_bytes;
-                *ret_what = limit_word(trends);
+                *ret_source = trends->limit_source;
                 return true;
         }
         if (run && run->has_max_heap_bytes && run->max_heap_bytes) {
                 *ret_bytes = run->max_heap_bytes;
-                *ret_what = "-M";
+                *ret_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
                 found = true;
         }
         if (process && process->has_cgroup_max_bytes && process->cgroup_max_bytes &&
             (!found || process->cgroup_max_bytes < *ret_bytes)) {
                 *ret_bytes = process->cgroup_max_bytes;
-                *ret_what = "cgroup";
+                *ret_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
                 found = true;
         }
         return found;
+}
+
+enum fact world_limit_counts(const struct world_target *t)
+{
+        Hw__TimeToLimit__Source source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
+        enum fact counted = FACT_RESIDENT_HELD;
+        uint64_t bytes;
+
+        (void)world_limit(t, &bytes, &source);
+        if (source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP)
+                counted = FACT_CGROUP_HELD;
+        if (source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE)
+                counted = FACT_ADDRESS_SPACE;
+        if (!facts_is_known(t, counted))
+                counted = FACT_RESIDENT_HELD;
+        return limit_counts_heap(source) || !facts_is_known(t, counted) ? FACT_HEAP_SIZE : counted;
 }

@@ -59,7 +59,7 @@ const struct rule_text builtin_rules[] = {
           .expr = "heap_limit_used >= 100%",
           LABELS({ "severity", "critical" },
                  { "part_of", "crashed memory-runs-out" }),
-          ANNOTATIONS({ "summary", "the heap of {{target}} has reached its limit: it had {{value}} of -M" },
+          ANNOTATIONS({ "summary", "the heap of {{target}} has reached its limit: it had {{value}} of it" },
                       { "where", "{{where}}" }) },
         { .group = "memory", .name = "off-heap-growth",
           .expr = "growing(foreign) and not growing(heap)",

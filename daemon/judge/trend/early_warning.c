@@ -49,18 +49,35 @@ static double copy_factor(const struct early_warning *w)
         return fmin(fmax(least, COPY_FACTOR_MIN), COPY_FACTOR_MAX);
 }
 
-static double live_limit_by_process(const struct early_warning *w, double limit)
+/* What a collection must fit in, with all that it copies; NaN: neither is known. */
+static double room_to_copy(const struct early_warning *w)
 {
         const double off_heap = isfinite(w->lowest_off_heap) ? fmax(w->lowest_off_heap, 0) : 0;
+        const double by_process = w->limits.process - off_heap;
 
-        return (limit - w->limits.nursery - off_heap) / copy_factor(w);
+        return w->limits.reserved > 0 ? fmin(w->limits.reserved, by_process) : by_process;
 }
 
-bool early_warning_meets_heap(const struct early_warning *w)
+static double live_limit_by_copying(const struct early_warning *w)
 {
-        double by_heap = w->limits.live, by_process = live_limit_by_process(w, w->limits.process);
+        return (room_to_copy(w) - w->limits.nursery) / copy_factor(w);
+}
 
-        return !isnan(by_heap) && !(by_process < by_heap);
+/* Without what the heap may take of the process's limit. */
+static double off_heap_limit(const struct early_warning *w)
+{
+        const double by_process = w->limits.process - w->highest_heap;
+
+        return w->limits.space > 0 ? fmin(w->limits.space, by_process) : by_process;
+}
+
+enum early_limit early_warning_limit(const struct early_warning *w, const struct early_series *s)
+{
+        if (s == &w->off_heap)
+                return w->limits.space > 0 && off_heap_limit(w) >= w->limits.space ? EARLY_SPACE : EARLY_PROCESS;
+        if (!isnan(w->limits.live) && !(live_limit_by_copying(w) < w->limits.live))
+                return EARLY_MAX_HEAP;
+        return w->limits.reserved > 0 && room_to_copy(w) >= w->limits.reserved ? EARLY_RESERVED : EARLY_PROCESS;
 }
 
 /* ---------------------------------------------------------- time to limit */
@@ -152,21 +169,24 @@ static void judge_series(struct early_series *s, double now_s, const struct limi
 
 static void judge_live(struct early_warning *w, double now_s)
 {
-        double by_heap = w->limits.live, by_process = live_limit_by_process(w, w->limits.process);
-        struct limit_ahead limit = { .bytes = by_heap, .may_be_near = true };
+        const enum early_limit met = early_warning_limit(w, &w->live);
+        const double by_copying = live_limit_by_copying(w);
+        struct limit_ahead limit = { .bytes = w->limits.live, .may_be_near = true };
 
-        if (!early_warning_meets_heap(w) && !isnan(by_process))
-                limit = (struct limit_ahead){ .bytes = fmax(by_process, 1),
-                                              .extra_gaps = KILL_GAPS,
-                                              .may_be_near = w->rss >= PROCESS_NEAR_SHARE * w->limits.process };
+        if (met != EARLY_MAX_HEAP && !isnan(by_copying))
+                limit = (struct limit_ahead){
+                        .bytes = fmax(by_copying, 1),
+                        .extra_gaps = KILL_GAPS,
+                        .may_be_near = met == EARLY_RESERVED
+                                               ? w->highest_heap >= PROCESS_NEAR_SHARE * w->limits.reserved
+                                               : w->rss >= PROCESS_NEAR_SHARE * w->limits.process
+                };
         judge_series(&w->live, now_s, &limit);
 }
 
 static void judge_off_heap(struct early_warning *w, double now_s)
 {
-        double room = w->limits.process - w->highest_heap;
-
-        judge_series(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = room, .may_be_near = true });
+        judge_series(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = off_heap_limit(w), .may_be_near = true });
 }
 
 void early_warning_advance(struct early_warning *w, double t_s)

@@ -4,9 +4,10 @@
  *
  * A program with a copying collector dies when live data, not the heap, meet a bound: with -M when they leave no
  * room for the nursery, in a control group when a major collection needs nursery + r * live beside what is off the
- * heap. So live data is extrapolated, never the heap. Off the heap is foreign memory (resident.h) where the account
- * of RSS is known, else RSS - highest heap so far: what the runtime keeps or has freed lazily grows neither. Pure;
- * times are seconds of event time, values bytes. docs/VERDICT.md has the method and its scores.
+ * heap, in a reserved address space when it needs more than that. So live data is extrapolated, never the heap. Off
+ * the heap is foreign memory (resident.h) where the account of RSS is known, else RSS - highest heap so far: what the
+ * runtime keeps or has freed lazily grows neither. Pure; times are seconds of event time, values bytes.
+ * docs/VERDICT.md has the method and its scores.
  */
 #pragma once
 
@@ -17,10 +18,14 @@
 #define EARLY_MAJORS 6u
 
 struct early_limits {
-        double live;    /* the most live data that the heap's limit (-M) allows; NaN: no such limit */
-        double process; /* of the control group or machine; NaN: none */
-        double nursery; /* all capabilities together, bytes; 0 when unknown */
+        double live;     /* the most live data that the heap's limit (-M) allows; NaN: no such limit */
+        double process;  /* of the control group or machine; NaN: none */
+        double nursery;  /* all capabilities together, bytes; 0 when unknown */
+        double reserved; /* address space for the heap, of which the collector does not know; 0: not limited */
+        double space;    /* the most that the address space allows off the heap; 0: not limited */
 };
+
+enum early_limit { EARLY_PROCESS, EARLY_MAX_HEAP, EARLY_RESERVED, EARLY_SPACE };
 
 /* Whether one series runs out. */
 struct early_runs_out {
@@ -67,8 +72,8 @@ void early_warning_advance(struct early_warning *w, double t_s);
 /* Live data have gained that at most since their newest sample. */
 void early_warning_bound_live(struct early_warning *w, double most);
 
-/* Whether live data meet -M, rather than the process's limit, first. */
-bool early_warning_meets_heap(const struct early_warning *w);
+/* Which limit one of its series meets first. */
+enum early_limit early_warning_limit(const struct early_warning *w, const struct early_series *s);
 
 /* Whether a state that was read from a file is one that these functions could have made. */
 bool early_warning_is_sound(const struct early_warning *w);

@@ -3,7 +3,8 @@
  * limit.h - how much memory the program may use, and when growth meets it.
  *
  * The limit is the least of those that are known: the control group's, -M,
- * physical memory, a given one. -M limits the heap; the others resident memory.
+ * physical memory, a given one. -M and the address space that the runtime has
+ * reserved (ulimit -v) limit the heap; the others resident memory.
  * For growth of live data the collector's need counts too: a copying collector
  * holds up to -F + 2 times the live bytes (daemon/model/sizing.h), so live bytes are multiplied by the
  * heap/live ratio of this run before they are compared.
@@ -23,15 +24,21 @@ enum limit_source { /* numbers of the wire (hw.TimeToLimit.Source) */
                     LIMIT_SOURCE_MAX_HEAP = 2,
                     LIMIT_SOURCE_MEMORY = 3,
                     LIMIT_SOURCE_GIVEN = 4,
-                    LIMIT_SOURCE_ADDRESS_SPACE = 5
+                    LIMIT_SOURCE_ADDRESS_SPACE = 5,
+                    LIMIT_SOURCE_RESERVED = 6
 };
+
+static inline bool limit_is_of_heap(enum limit_source source)
+{
+        return source == LIMIT_SOURCE_MAX_HEAP || source == LIMIT_SOURCE_RESERVED;
+}
 
 struct memory_limit {
         uint64_t bytes; /* UNKNOWN_U64: none is known */
         enum limit_source source;
 };
 
-/* The least of two; on a tie the first. */
+/* The least of two; on a tie the first. Of two that are not known the source is none. */
 struct memory_limit limit_least(struct memory_limit a, struct memory_limit b);
 
 struct limit_time {

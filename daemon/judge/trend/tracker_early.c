@@ -44,12 +44,6 @@ static double bytes_or_nan(uint64_t bytes)
         return bytes == UNKNOWN_U64 ? NAN : (double)bytes;
 }
 
-/* Of the process, whatever -M is. */
-static struct memory_limit process_limit(const struct tracker *t)
-{
-        return tracker_least_of_process(t, (struct memory_limit){ t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN });
-}
-
 /* Large objects are not copied: while they are most of the live data nothing is compacted in place. */
 static bool copies_all(const struct tracker *t, const struct sizing *s)
 {
@@ -76,7 +70,7 @@ static double most_live(const struct tracker *t)
 static void update_copied_share(struct tracker *t)
 {
         const struct heap *heap = model_heap(t->model);
-        uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = model_run(t->model)->max_heap_bytes;
+        uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = tracker_heap_limit(t).bytes;
 
         if (copied != UNKNOWN_U64 && heap->live_bytes != UNKNOWN_U64 && heap->live_bytes > 0 && limit != UNKNOWN_U64 &&
             (double)heap->live_bytes < COMPACT_THRESHOLD * (double)limit)
@@ -86,10 +80,16 @@ static void update_copied_share(struct tracker *t)
 static struct early_limits limits_now(const struct tracker *t)
 {
         const struct run *run = model_run(t->model);
+        const struct memory_limit of_heap = tracker_heap_limit(t);
+        const double left = tracker_space_left(t);
+        const bool is_mixed = isnan(left) && run->process_only && of_heap.source == LIMIT_SOURCE_RESERVED;
+        const double space = is_mixed ? (double)of_heap.bytes : t->early.off_heap.rise.last + left;
 
         return (struct early_limits){
                 .live = most_live(t),
-                .process = bytes_or_nan(process_limit(t).bytes),
+                .process = bytes_or_nan(tracker_process_limit(t).bytes),
+                .reserved = of_heap.source == LIMIT_SOURCE_RESERVED ? (double)of_heap.bytes : 0,
+                .space = t->early.off_heap.rise.samples && !isnan(space) ? fmax(space, 1) : 0,
                 .nursery = run->allocation_area_bytes == UNKNOWN_U64
                                    ? 0
                                    : (double)run->allocation_area_bytes * (run->capabilities ? run->capabilities : 1),
@@ -170,19 +170,35 @@ static struct memory_limit limit_met(const struct tracker *t, const struct early
 {
         if (isnan(s->out.limit))
                 return (struct memory_limit){ UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN };
-        if (s == &t->early.live && early_warning_meets_heap(&t->early))
+        switch (early_warning_limit(&t->early, s)) {
+        case EARLY_MAX_HEAP:
                 return (struct memory_limit){ model_run(t->model)->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP };
-        return process_limit(t);
+        case EARLY_RESERVED:
+                return tracker_heap_limit(t);
+        case EARLY_SPACE:
+                if (isnan(tracker_space_left(t)))
+                        return tracker_heap_limit(t);
+                return (struct memory_limit){ model_heap(t->model)->process.address_space_limit_bytes,
+                                              LIMIT_SOURCE_ADDRESS_SPACE };
+        case EARLY_PROCESS:
+                break;
+        }
+        return tracker_process_limit(t);
 }
 
 /* Whether a limit may be met though it seems to have room for as much again. */
 static bool is_held_back(const struct tracker *t, const struct early_series *s)
 {
         const struct sizing sizing = sizing_of(model_run(t->model), model_heap(t->model));
-        const uint64_t most = sizing_most_live(&sizing);
+        const struct memory_limit limit = limit_met(t, s);
+        const double most = (double)limit.bytes;
 
-        return limit_met(t, s).source == LIMIT_SOURCE_MAX_HEAP && most != UNKNOWN_U64 && copies_all(t, &sizing) &&
-               s->rise.last > HELD_BACK_FROM * (double)sizing.most && s->rise.last < HELD_BACK_TO * (double)sizing.most;
+        if (limit.source == LIMIT_SOURCE_MAX_HEAP
+                    ? sizing_most_live(&sizing) == UNKNOWN_U64 || !copies_all(t, &sizing)
+                    : limit.source != LIMIT_SOURCE_RESERVED || sizing.collector != SIZING_COPYING ||
+                              t->early_copied_share < COPIED_TO_COMPACT)
+                return false;
+        return s->rise.last > HELD_BACK_FROM * most && s->rise.last < HELD_BACK_TO * most;
 }
 
 /* Of a process without a log no heap is known, so what is "off" it is all of its resident memory. */
@@ -196,7 +212,7 @@ static enum series_id series_of(const struct tracker *t, const struct early_seri
 /* By the largest size of the heap, which has room to copy in: its live data may still rise for a while. */
 static bool heap_met_limit(const struct tracker *t, struct memory_limit limit)
 {
-        return limit.source == LIMIT_SOURCE_MAX_HEAP && model_heap(t->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1;
+        return limit_is_of_heap(limit.source) && model_heap(t->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1;
 }
 
 /* When the newest sample was taken: one that came late counts as of then for the line, not for its age. */

@@ -216,6 +216,8 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret);
 
 /* tracker_read.c */
 
-/* The least of `least` and the limits of the whole process: its control group's, and the machine's memory. */
-struct memory_limit tracker_least_of_process(const struct tracker *t, struct memory_limit least);
+/* The least limit of the heap alone, and that of all resident memory; tracker_limit() is the least of both. */
+struct memory_limit tracker_heap_limit(const struct tracker *t);
+struct memory_limit tracker_process_limit(const struct tracker *t);
+double tracker_space_left(const struct tracker *t);
 void tracker_top_bands(const struct tracker *t, struct growth *g);

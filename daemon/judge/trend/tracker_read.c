@@ -375,31 +375,48 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
 
 /* ------------------------------------------------------------------ limits */
 
-struct memory_limit tracker_least_of_process(const struct tracker *t, struct memory_limit least)
+struct memory_limit tracker_process_limit(const struct tracker *t)
 {
-        uint64_t group_bytes = model_heap(t->model)->process.cgroup_max_bytes;
+        const struct heap *heap = model_heap(t->model);
+        struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
 
-        least = limit_least(least, (struct memory_limit){ group_bytes, LIMIT_SOURCE_CGROUP });
+        least = limit_least(least, (struct memory_limit){ heap->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
+        if (isnan(heap->facts[CARRIED_HEAP_RESERVED])) /* else it counts what is reserved, used or not */
+                least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
+                                                                  LIMIT_SOURCE_ADDRESS_SPACE });
         if (t->local)
                 least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
         return least;
 }
 
+struct memory_limit tracker_heap_limit(const struct tracker *t)
+{
+        bool reserved;
+        const uint64_t bytes = heap_own_limit(model_run(t->model), model_heap(t->model), &reserved);
+
+        return (struct memory_limit){ bytes, bytes == UNKNOWN_U64 ? LIMIT_SOURCE_UNKNOWN
+                                             : reserved           ? LIMIT_SOURCE_RESERVED
+                                                                  : LIMIT_SOURCE_MAX_HEAP };
+}
+
 struct memory_limit tracker_limit(const struct tracker *t)
 {
-        const struct run *run = model_run(t->model);
-        const struct heap *heap = model_heap(t->model);
-        struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
+        return limit_least(tracker_process_limit(t), tracker_heap_limit(t));
+}
 
-        if (run->max_heap_bytes != UNKNOWN_U64 && run->max_heap_bytes > 0)
-                least = limit_least(least, (struct memory_limit){ run->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP });
-        least = tracker_least_of_process(t, least);
-        if (run->process_only) /* the limit of resident memory, too; of a program with a log the runtime keeps to it */
-                least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
-                                                                  LIMIT_SOURCE_ADDRESS_SPACE });
-        if (least.bytes == UNKNOWN_U64)
-                least.source = LIMIT_SOURCE_UNKNOWN;
-        return least;
+/*
+ * What the address space still has for memory outside of a reserved heap; NaN: no limit. Of a process without a log it
+ * is not known which of the two grows.
+ */
+double tracker_space_left(const struct tracker *t)
+{
+        const struct heap *heap = model_heap(t->model);
+        const struct process_sample *p = &heap->process;
+        const bool mixed = model_run(t->model)->process_only && !isnan(heap->facts[CARRIED_HEAP_RESERVED]);
+
+        if (mixed || p->address_space_limit_bytes == UNKNOWN_U64 || p->address_space_bytes == UNKNOWN_U64)
+                return NAN;
+        return (double)sub_sat(p->address_space_limit_bytes, p->address_space_bytes);
 }
 
 /*
@@ -443,7 +460,7 @@ static double heap_over_live_at(const struct tracker *t, const struct memory_lim
 /* What the limit counts grows, although it is not known why: live data may be known too rarely for a verdict. */
 static enum series_id growing_outside(const struct growth *g, enum limit_source limit)
 {
-        if (growth_rises(&g->rss) && limit != LIMIT_SOURCE_MAX_HEAP)
+        if (growth_rises(&g->rss) && !limit_is_of_heap(limit))
                 return SERIES_RSS;
         return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
 }
@@ -457,8 +474,6 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         case GROWTH_RETENTION:
                 return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
         case GROWTH_FOREIGN:
-                if (limit == LIMIT_SOURCE_MAX_HEAP)
-                        return SERIES_COUNT;
                 return growth_rises(&g->rss) ? SERIES_RSS : SERIES_FOREIGN;
         case GROWTH_UNKNOWN:
                 return growing_outside(g, limit);
@@ -488,14 +503,28 @@ static bool may_meet_limit(const struct tracker *t)
  */
 static double room_for(const struct growth *g, const struct limit_time *l)
 {
-        const bool counts_all = l->limit.source != LIMIT_SOURCE_MAX_HEAP && g->outside_bytes != UNKNOWN_U64;
-        double room = (double)l->limit.bytes;
+        const bool counts_all = !limit_is_of_heap(l->limit.source) && g->outside_bytes != UNKNOWN_U64;
+        double room = l->limit.bytes == UNKNOWN_U64 ? NAN : (double)l->limit.bytes;
 
         if (counts_all && l->series != SERIES_RSS && l->series != SERIES_FOREIGN)
                 room -= (double)g->outside_bytes;
         if (l->series == SERIES_FOREIGN && g->heap.known && g->heap.trend.evidence.level_bytes > 0)
                 room -= g->heap.trend.evidence.level_bytes;
         return l->series == SERIES_LIVE ? room / l->heap_over_live : room;
+}
+
+/* Memory outside of a reserved heap may meet the limit of the address space first, which counts all that is mapped. */
+static void bound_by_space(const struct tracker *t, double *room, struct limit_time *l)
+{
+        struct series_view view;
+        const struct series *series = model_series(t->model, l->series, &view);
+        const double most = (double)series->total.cell.last + tracker_space_left(t);
+
+        if (isnan(most) || *room <= most)
+                return;
+        *room = most;
+        l->limit.bytes = model_heap(t->model)->process.address_space_limit_bytes;
+        l->limit.source = LIMIT_SOURCE_ADDRESS_SPACE;
 }
 
 static double less_age(double seconds, double age_s)
@@ -537,18 +566,24 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
         *ret = (struct limit_time){
                 .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended, .heap_over_live = NAN
         };
-        if (ret->limit.bytes == UNKNOWN_U64 || !may_meet_limit(t))
+        if (!may_meet_limit(t))
                 return false;
         tracker_growth_now(t, &g);
+        if (g.where == GROWTH_FOREIGN)
+                ret->limit = tracker_process_limit(t);
         ret->series = growing_series(&g, ret->limit.source);
         if (ret->series == SERIES_COUNT)
                 return false;
         ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
-        double room = room_for(&g, ret);
         struct trend *trend = tracker_trend(t, subject_series(ret->series));
-        if (isnan(room) || !trend || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
+        if (!trend)
                 return false;
         trend_result(trend, &r);
+        double room = room_for(&g, ret);
+        if (g.where == GROWTH_FOREIGN || model_run(t->model)->process_only)
+                bound_by_space(t, &room, ret);
+        if (isnan(room) || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
+                return false;
         double age_s = (double)sub_sat(t->watermark_ns, r.evidence.ended_ns) / 1e9;
         double middle = r.slope > 0 ? fmax(room - r.evidence.level_bytes, 0) / r.slope : NAN;
         ret->low_s = less_age(ttl.early_s, age_s);

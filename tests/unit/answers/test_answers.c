@@ -695,6 +695,29 @@ TEST(an_idle_program_ends_when_it_does)
         }
 }
 
+/* C memory beside a reserved heap: the limit that it rises to is not the least one, and may have ended it. */
+TEST(memory_off_the_heap_meets_the_address_space)
+{
+        struct made m;
+
+        begin(&m);
+        rise(&m);
+        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
+        m.trends.limit_bytes = 400 * MIB;
+        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
+        m.early.series = HW__SERIES__SERIES_FOREIGN;
+        m.early.has_mid_ns = m.early.has_limit_bytes = m.early.has_limit_source = 1;
+        m.early.mid_ns = 30 * MINUTE;
+        m.early.limit_bytes = 600 * MIB;
+        m.early.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE;
+        assert_string_equal(ask(&m).answer[QUESTION_UNTIL].key, "too-early");
+        m.early.has_runs_out = m.early.runs_out = 1;
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.has_exit_signal = 1;
+        m.state.exit_signal = 11;
+        assert_string_equal(ask(&m).answer[QUESTION_UNTIL].key, "may-have-filled");
+}
+
 /* A heap of large objects is exhausted at half of -M: what the other half is for is said. */
 TEST(an_exhausted_heap_may_be_half_of_its_limit)
 {

@@ -249,16 +249,23 @@ TEST_WITH(what_grows_while_it_is_read_counts_once, set_up, tear_down)
         assert_int_equal(p.files_bytes, 0);
 }
 
-/* A heap that was reserved under `ulimit -v` is smaller; what is not aligned, or reserves little, is none. */
+/*
+ * A heap that was reserved under `ulimit -v` is smaller, and may be full. Elsewhere what is not aligned, or reserves
+ * little, is none.
+ */
 TEST_WITH(the_heap_is_recognised, set_up, tear_down)
 {
         static const struct {
                 const char *start, *committed_end, *reserved_end;
                 bool is_heap;
+                uint64_t reserved_mib;
         } cases[] = {
-                { "4200000000", "4200100000", "4240100000", true },
-                { "4200000000", "4200100000", "4204000000", false },
-                { "4200001000", "4200100000", "14200100000", false },
+                { "4200000000", "4200100000", "14200000000", true, UNKNOWN_U64 }, /* 1 TiB: nobody limited it */
+                { "4200000000", "4200100000", "4240100000", true, 1025 },
+                { "4200000000", "4203fff000", "4203fff000", true, 63 },
+                { "7c0000000000", "7c0000100000", "7c0040100000", true, 1025 },
+                { "7c0000000000", "7c0000100000", "7c0004000000", false, UNKNOWN_U64 },
+                { "4200001000", "4200100000", "14200100000", false, UNKNOWN_U64 },
         };
         char text[1024];
         struct resident_pages p;
@@ -273,6 +280,8 @@ TEST_WITH(the_heap_is_recognised, set_up, tear_down)
                 tree("proc/42/smaps", text);
                 assert_true(smaps_read(dir, 42, &p, &pss));
                 assert_int_equal(p.heap_bytes, cases[i].is_heap ? 8192 : UNKNOWN_U64);
+                assert_int_equal(p.reserved_bytes,
+                                 cases[i].reserved_mib == UNKNOWN_U64 ? UNKNOWN_U64 : cases[i].reserved_mib << 20);
         }
         /* The program reserves more, with more in it. */
         tree("proc/42/smaps",

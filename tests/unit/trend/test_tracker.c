@@ -5,6 +5,7 @@
 
 #include "tests/unit/model/events.h"
 #include "daemon/judge/trend/tracker.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 #include "tests/unit/test.h"
@@ -340,21 +341,80 @@ TEST(test_a_steady_process_alone_grows_nowhere)
         rig_close(&r);
 }
 
-/* For resident memory the limit of the address space is one, too. */
-TEST(test_the_address_space_limits_a_process_alone)
+/*
+ * A limit of the address space is one of all memory, or, where the runtime has reserved its heap's part of it, that
+ * part of the heap alone, unless -M is less.
+ */
+TEST(test_limits_of_the_address_space)
 {
+        static const struct {
+                uint64_t reserved, max_heap;
+                enum limit_source source;
+        } cases[] = {
+                { UNKNOWN_U64, 0, LIMIT_SOURCE_ADDRESS_SPACE },
+                { 200 * MIB, 0, LIMIT_SOURCE_RESERVED },
+                { 200 * MIB, 250 * MIB, LIMIT_SOURCE_RESERVED },
+                { 200 * MIB, 150 * MIB, LIMIT_SOURCE_MAX_HEAP },
+        };
         static struct rig r;
         struct process_sample p;
 
-        open_scaled(&r, SECOND);
-        memset(&p, 0xff, sizeof(p));
-        p.address_space_limit_bytes = 300 * MIB;
-        model_process(r.f.m, SECOND, &p);
-        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_UNKNOWN);
-        of_process(&r);
-        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_ADDRESS_SPACE);
-        assert_int_equal(tracker_limit(r.t).bytes, 300 * MIB);
-        rig_close(&r);
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+                const uint64_t reserved = cases[i / 2].reserved, max = cases[i / 2].max_heap;
+
+                open_scaled(&r, SECOND);
+                ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(max), U(4 * MIB), U(MIB), U(4096));
+                heap(&r, SECOND, 50 * MIB);
+                memset(&p, 0xff, sizeof(p));
+                p.address_space_limit_bytes = 300 * MIB;
+                p.pages.reserved_bytes = reserved;
+                model_process(r.f.m, SECOND, &p);
+                if (i % 2)
+                        of_process(&r);
+                const uint64_t least = max && max < reserved ? max : reserved == UNKNOWN_U64 ? 300 * MIB : reserved;
+                const double used = model_heap(r.f.m)->facts[CARRIED_HEAP_LIMIT_USED];
+                assert_int_equal(tracker_limit(r.t).source, cases[i / 2].source);
+                assert_int_equal(tracker_limit(r.t).bytes, least);
+                assert_true(reserved == UNKNOWN_U64 ? isnan(used) : fabs(used - 50.0 * MIB / (double)least) < 1e-9);
+                rig_close(&r);
+        }
+}
+
+/* Beside a reserved heap: live data is to fill that with what a collection copies, foreign memory what it leaves. */
+TEST(test_what_meets_the_address_space)
+{
+        static struct rig r;
+        struct tracked_early early;
+        struct limit_time l;
+
+        for (int foreign = 0; foreign < 2; foreign++) {
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 0; s < 300; s++) {
+                        const uint64_t rise = s * MIB, at = s * SECOND;
+                        struct process_sample p;
+
+                        live(&r, at, 20 * MIB + (foreign ? 0 : rise));
+                        heap(&r, at, 2 * (20 * MIB + (foreign ? 0 : rise)));
+                        block(&r, 0, at, at);
+                        memset(&p, 0xff, sizeof(p));
+                        p.rss_bytes = 60 * MIB + (foreign ? rise : 2 * rise);
+                        p.pages = (struct resident_pages){ .rss_bytes = p.rss_bytes,
+                                                           .heap_bytes = p.rss_bytes - 20 * MIB - foreign * rise,
+                                                           .reserved_bytes = 1000 * MIB,
+                                                           .wall_ns = s + 1 };
+                        p.address_space_limit_bytes = 1500 * MIB;
+                        p.address_space_bytes = 1100 * MIB + foreign * rise;
+                        model_process(r.f.m, at, &p);
+                }
+                assert_true(tracker_early(r.t, &early) && early.rising);
+                assert_int_equal(early.limit.source, foreign ? LIMIT_SOURCE_ADDRESS_SPACE : LIMIT_SOURCE_RESERVED);
+                assert_true(tracker_time_to_limit(r.t, &l));
+                assert_int_equal(l.limit.source, early.limit.source);
+                /* 400 - 299 MiB of the address space are left; 1000 / 2 - 20 - 299 of the reserved half */
+                assert_in_range((uint64_t)l.mid_s, foreign ? 95 : 170, foreign ? 110 : 190);
+                assert_in_range((uint64_t)early.mid_s, foreign ? 95 : 170, foreign ? 110 : 190);
+                rig_close(&r);
+        }
 }
 
 static void play_ticks(struct rig *r, unsigned pieces)
