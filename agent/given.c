@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/bytes.h"
 #include "agent/control.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
+#include "proto/base/bytes.h"
 #include "proto/base/outside_census.h"
 
 #define EVENT_HEAD   10 /* number and time */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/bytes.h"
 #include "proto/base/array.h"
+#include "proto/base/bytes.h"
 
 #define VARIABLE  0xffff
 #define LABELS_OF 0xfffe /* lists[].capability of labels: they belong to no particular block */

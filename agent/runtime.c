@@ -28,10 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
 #include "agent/writer.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/bytes.h"
 
 struct runtime_kind runtime_kind;
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
 #include "agent/layout.h"
 #include "agent/limits.h"
@@ -20,6 +19,7 @@
 #include "agent/writer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
+#include "proto/base/bytes.h"
 
 #define BUFFER_BYTES 65536
 #define LINE_BYTES   4096 /* of the profile's text: a longer line is cut */

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/base/bytes.h"
 #include "agent/descriptor.h"
+#include "proto/base/bytes.h"
 #include "proto/base/haskell_symbol.h"
 #include "agent/limits.h"
 #include "agent/queue.h"

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/bytes.h"
 #include "proto/base/arena.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/encode.h"
 #include "proto/base/array.h"
+#include "proto/base/bytes.h"
 
 #define NUMBERS_OF_ONE 512u /* no event has more: at most 255 ids and 9 others */
 #define NUMBERS_ROOM   (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)

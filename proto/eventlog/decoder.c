@@ -41,8 +41,8 @@
  */
 #include <stdlib.h>
 
-#include "proto/eventlog/limits.h"
 #include "proto/base/bytes.h"
+#include "proto/eventlog/limits.h"
 #include "proto/eventlog/internal.h"
 
 #define LONG_PAYLOAD 128u /* from here on the event after it is checked, too */

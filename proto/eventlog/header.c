@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "proto/base/array.h"
-#include "proto/eventlog/limits.h"
 #include "proto/base/bytes.h"
+#include "proto/eventlog/limits.h"
 #include "proto/eventlog/internal.h"
 
 #define SNIFF_BYTES      16u

@@ -32,8 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/wire/limits.h"
 #include "proto/base/bytes.h"
+#include "proto/wire/limits.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 #include "daemon/watch/targets/pipeline.h"

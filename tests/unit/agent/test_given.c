@@ -6,11 +6,11 @@
 
 #include "tests/unit/test.h"
 
-#include "proto/base/bytes.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "agent/reader.h"
 #include "proto/base/array.h"
+#include "proto/base/bytes.h"
 #include "proto/base/outside_census.h"
 
 #define MOST 4096

@@ -21,9 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/base/bytes.h"
 #include "agent/control.h"
 #include "agent/life.c" /* it acts by being linked */
+#include "proto/base/bytes.h"
 #include "proto/base/outside_census.h"
 
 /* What follows is declared by GHC, and stores functions as words. */

@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/base/bytes.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/server.h"
 #include "agent/thread.h"
 #include "agent/writer.h"
+#include "proto/base/bytes.h"
 
 #define DEADLINE_NS INT64_C(60000000000)
 
