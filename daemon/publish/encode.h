@@ -22,7 +22,6 @@
 #include "proto/base/arena.h"
 #include "heapwatch/wire.h"
 #include "daemon/model/model.h"
-#include "daemon/publish/health.h"
 #include "daemon/publish/publisher.h"
 
 struct encoder {
@@ -88,8 +87,7 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
                         PUT(message, field, value);                                                                    \
         } while (0)
 
-Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run);
-Hw__Health *encode_health(struct encoder *e, const struct health *health);
+Hw__Run *encode_run(struct encoder *e, const struct run *run, bool show_arguments, bool local);
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 void put_collection(Hw__Collection *out, const struct collection *collection);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a target and the identity of its run. A program's arguments may hold secrets and are published only on
+ * DESIGN: the identity of a run. A program's arguments may hold secrets and are published only on
  * request; RTS options are needed to interpret the numbers and always are. The environment never gets this far.
  */
 #include "daemon/publish/encode.h"
-
-#include <string.h>
-
-#include "proto/base/labels.h"
 
 /* Collects options; there cannot be more than RUN_MAX_ARGS. */
 struct options {
@@ -71,14 +67,14 @@ static void put_numbers(Hw__Run *out, const struct run *run)
                 PUT(out, breakdown, (Hw__Breakdown)run->breakdown);
 }
 
-static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struct target_facts *facts)
+Hw__Run *encode_run(struct encoder *e, const struct run *run, bool show_arguments, bool local)
 {
         Hw__Run *out = encoder_message(e, &hw__run__descriptor);
 
         if (!out)
                 return NULL;
         out->program = encoder_text(e, run->program);
-        if (facts->show_arguments)
+        if (show_arguments)
                 put_arguments(e, out, run);
         put_rts_options(e, out, run);
         out->rts_identifier = encoder_text(e, run->rts_identifier);
@@ -92,76 +88,8 @@ static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struc
         put_numbers(out, run);
         if (run->no_census[0])
                 out->no_census = encoder_text(e, run->no_census);
-        PUT(out, local, facts->local);
+        PUT(out, local, local);
         if (run->process_only)
                 PUT(out, process_only, true);
-        return out;
-}
-
-static void put_labels(struct encoder *e, Hw__Target *out, const char *labels)
-{
-        char **texts = labels ? encoder_calloc(e, LABELS_MOST, sizeof(char *)) : NULL;
-        const char *label;
-        size_t n;
-
-        out->labels = texts;
-        while (texts && out->n_labels < LABELS_MOST && (label = labels_next(&labels, &n)) != NULL) {
-                char *text = encoder_calloc(e, n + 1, 1);
-                if (!text)
-                        return;
-                memcpy(text, label, n);
-                texts[out->n_labels++] = text;
-        }
-}
-
-static Hw__ActionResult *encode_why(struct encoder *e, const struct run_why *why)
-{
-        Hw__ActionResult *out =
-                !why || why->state == RUN_WHY_NONE ? NULL : encoder_message(e, &hw__action_result__descriptor);
-
-        if (!out)
-                return NULL;
-        out->kind = encoder_text(e, "why");
-        if (why->state != RUN_WHY_UNDER_WAY)
-                PUT(out, ok, why->state == RUN_WHY_FOUND);
-        if (why->text[0])
-                out->detail = encoder_text(e, why->text);
-        if (why->wall_ns)
-                PUT(out, wall_ns, why->wall_ns);
-        return out;
-}
-
-Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run)
-{
-        Hw__Target *out = encoder_message(e, &hw__target__descriptor);
-
-        if (!out)
-                return NULL;
-        PUT(out, state, facts->state);
-        out->uri = encoder_text(e, facts->uri);
-        out->detail = encoder_text(e, facts->detail);
-        if (run && run->ordinal)
-                out->run_info = encode_run(e, run, facts);
-        PUT(out, runs, facts->runs);
-        PUT_U64(out, state_since_wall_ns, facts->state_since_wall_ns);
-        if (facts->kept)
-                PUT(out, kept, true);
-        if (facts->ended.known && facts->ended.signal)
-                PUT(out, exit_signal, facts->ended.signal);
-        else if (facts->ended.known)
-                PUT(out, exit_status, facts->ended.status);
-        if (facts->stopped_by_signal)
-                PUT(out, stopped_by_signal, true);
-        if (facts->ended.oom_killed)
-                PUT(out, oom_killed, true);
-        if (facts->ended.out_of_cpu)
-                PUT(out, out_of_cpu, true);
-        if (facts->joined_late)
-                PUT(out, joined_late, true);
-        if (facts->passed_bytes)
-                PUT(out, passed_bytes, facts->passed_bytes);
-        put_labels(e, out, facts->labels);
-        out->why = encode_why(e, facts->why);
-        out->process_only_reason = encoder_text(e, facts->process_only_reason);
         return out;
 }

@@ -203,40 +203,14 @@ void publisher_set_clock(struct publisher *p, uint64_t wall_ns)
         p->wall_ns = wall_ns;
 }
 
-/* The limit that ended the program, by its exit status and the kernel's account; LIMIT_SOURCE_UNKNOWN: none did. */
-static enum limit_source limit_that_ended(const struct publisher *p, const struct run_exit *how)
+void publisher_state(struct publisher *p, bool with_health, uint64_t wall_ns)
 {
-        bool reserved;
-
-        if (how->oom_killed)
-                return LIMIT_SOURCE_CGROUP;
-        if (!how->known || how->signal || how->status != EXIT_HEAP_EXHAUSTED ||
-            heap_own_limit(model_run(p->model), model_heap(p->model), &reserved) == UNKNOWN_U64)
-                return LIMIT_SOURCE_UNKNOWN;
-        return reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
-}
-
-void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                     uint64_t wall_ns)
-{
-        const bool stopped = facts->state == HW__TARGET__STATE__STATE_STOPPED;
-        const enum limit_source ended_by = limit_that_ended(p, &facts->ended);
-
         p->wall_ns = wall_ns;
         collect_changes(p);
-        if (send_target(p, facts, NULL))
+        if (send_target(p, NULL))
                 p->changes &= ~(unsigned)MODEL_RUN;
-        if (stopped != p->stopped) { /* verdicts, rates and countdowns are not of a program that stands still */
-                p->stopped = stopped;
-                p->changes |= MODEL_HEAP | MODEL_GC;
-                p->trends_changed = true;
-        }
-        if (ended_by != p->ended_by) {
-                p->ended_by = ended_by;
-                p->trends_changed = true;
-        }
-        if (health)
-                (void)send_health(p, health, NULL); /* repeated in the heartbeat */
+        if (with_health)
+                (void)send_health(p, NULL); /* repeated in the heartbeat */
 }
 
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
@@ -327,6 +301,11 @@ int publisher_rename(struct publisher *p, const char *target)
 void publisher_set_wish(struct publisher *p, const struct update_wish *wish)
 {
         p->wish = *wish;
+}
+
+void publisher_set_messages(struct publisher *p, const struct target_messages *messages)
+{
+        p->messages = *messages;
 }
 
 void publisher_set_model(struct publisher *p, struct model *m)

@@ -22,11 +22,11 @@
 #include "heapwatch/wire.h"
 #include "daemon/model/model.h"
 #include "daemon/publish/alert_extra.h"
-#include "daemon/publish/health.h"
 #include "daemon/publish/update_sink.h"
 #include "proto/eventlog/recording/run_end.h"
 
 struct alerts; /* rules/alerts.h */
+struct encoder;
 struct publisher;
 struct tracker;
 
@@ -38,25 +38,6 @@ struct run_exit {
         bool oom_killed;         /* the OOM killer killed a process of its control group */
         bool out_of_cpu;         /* killed at its limit of processor time, as its parent saw */
         bool executed;           /* another program in its place, whose status is not the run's */
-};
-
-/* What the pipeline knows about a target beyond its model. Texts are borrowed for the call. */
-struct target_facts {
-        Hw__Target__State state;
-        const char *uri;
-        const char *detail;
-        const char *labels;              /* proto/base/labels.h; NULL: none */
-        const char *process_only_reason; /* NULL: none given */
-        uint32_t runs;
-        bool stopped_by_signal; /* SIGCONT resumes it */
-        uint64_t state_since_wall_ns;
-        bool local;
-        bool show_arguments;
-        bool kept; /* its source is gone for good */
-        struct run_exit ended;
-        const struct run_why *why; /* of the run; NULL: none */
-        bool joined_late;          /* the run was joined in its middle */
-        uint64_t passed_bytes;
 };
 
 /* `target` and `sink` are copied. NULL when out of memory. */
@@ -85,6 +66,14 @@ void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, aler
 /* Sends all alerts: at every change of an alert and in the heartbeat. */
 void publisher_alerts(struct publisher *p, uint64_t wall_ns);
 
+/* Fill the messages of a target with what its pipeline knows beyond the model; encode.h has how. */
+struct target_messages {
+        void *ctx;
+        void (*target)(void *ctx, struct encoder *e, Hw__Target *out);
+        void (*health)(void *ctx, struct encoder *e, Hw__Health *out);
+};
+void publisher_set_messages(struct publisher *p, const struct target_messages *messages);
+
 /* Where trends come from (borrowed until publisher_destroy); without one none are published. */
 void publisher_set_tracker(struct publisher *p, struct tracker *t);
 
@@ -106,9 +95,8 @@ bool publisher_run_changed(struct publisher *p);
 /* Sets the wall time of messages sent from the sink. */
 void publisher_set_clock(struct publisher *p, uint64_t wall_ns);
 
-/* Sends the target's state (kind target) and, unless NULL, its health. Done at every change and in the heartbeat. */
-void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                     uint64_t wall_ns);
+/* Sends the target's state (kind target) and, if wanted, its health. Done at every change and in the heartbeat. */
+void publisher_state(struct publisher *p, bool with_health, uint64_t wall_ns);
 
 /*
  * A run begins: call after model_begin_run and before its first event. Flush
@@ -142,8 +130,7 @@ struct snapshot {
  * -EAGAIN when `each` takes no more or `is_over`: call it again later; or -ENOMEM when it stays incomplete: the late
  * joiner must not take it for the current state.
  */
-int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                       uint64_t wall_ns, struct snapshot *s);
+int publisher_snapshot(struct publisher *p, uint64_t wall_ns, struct snapshot *s);
 
 /* Which kinds of state were sent in this run, and which have changed since; for publisher_resume_run. */
 struct publisher_run {

@@ -77,6 +77,7 @@ struct publisher {
         char *target;
         uint64_t epoch;
         struct update_sink sink;
+        struct target_messages messages;
         struct model *model;     /* borrowed; NULL until publisher_set_model */
         struct tracker *tracker; /* borrowed; NULL: no trends are published */
         struct encoder *encoder; /* shared */
@@ -110,8 +111,8 @@ bool may_make_part(struct snapshot *to);
 /* Uses up a sequence number for a message that cannot be made: subscribers see a gap and request a snapshot. */
 void send_gap(struct publisher *p, Hw__Kind kind);
 
-bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to);
-bool send_health(struct publisher *p, const struct health *health, struct snapshot *to);
+bool send_target(struct publisher *p, struct snapshot *to);
+bool send_health(struct publisher *p, struct snapshot *to);
 bool send_heap(struct publisher *p, struct snapshot *to); /* live: with the collected samples */
 bool send_gc(struct publisher *p, struct snapshot *to);   /* live: with those since the last message */
 bool send_sched(struct publisher *p, struct snapshot *to);

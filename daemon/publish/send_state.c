@@ -5,6 +5,7 @@
  */
 #include "daemon/publish/send.h"
 #include "daemon/judge/trend/tracker.h"
+#include "proto/base/process.h"
 
 /* What is published after it is news also to a late joiner who has parts that were made later: rows are absolute. */
 static uint64_t sequence_of(const struct publisher *p, Hw__Kind kind, struct snapshot *to)
@@ -60,35 +61,67 @@ void send_gap(struct publisher *p, Hw__Kind kind)
 
 /* ------------------------------------------------------------- target */
 
-bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to)
+/* The limit that ended the program, by its exit status and the kernel's account; LIMIT_SOURCE_UNKNOWN: none did. */
+static enum limit_source limit_that_ended(const struct publisher *p, const Hw__Target *t)
+{
+        bool reserved;
+
+        if (t->oom_killed)
+                return LIMIT_SOURCE_CGROUP;
+        if (!t->has_exit_status || t->exit_status != EXIT_HEAP_EXHAUSTED ||
+            heap_own_limit(model_run(p->model), model_heap(p->model), &reserved) == UNKNOWN_U64)
+                return LIMIT_SOURCE_UNKNOWN;
+        return reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
+}
+
+/* What else is published anew because of the target's state. */
+static void apply_state(struct publisher *p, const Hw__Target *t)
+{
+        const bool stopped = t->state == HW__TARGET__STATE__STATE_STOPPED;
+        const enum limit_source ended_by = limit_that_ended(p, t);
+
+        if (stopped != p->stopped) /* verdicts, rates and countdowns are not of a program that stands still */
+                p->changes |= MODEL_HEAP | MODEL_GC;
+        p->trends_changed |= stopped != p->stopped || ended_by != p->ended_by;
+        p->stopped = stopped;
+        p->ended_by = ended_by;
+}
+
+bool send_target(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
+        Hw__Target *out = encoder_message(p->encoder, &hw__target__descriptor);
+        size_t n = 0;
 
         update.body_case = HW__UPDATE__BODY_TARGET_STATE;
-        update.target_state = encode_target(p->encoder, facts, p->run ? model_run(p->model) : NULL);
-        if (update.target_state && update.target_state->run_info)
-                PUT_U64(update.target_state->run_info, first_time_ns, model_first_time_ns(p->model));
-        if (update.target_state) {
-                size_t n = 0;
-                PUT_ROWS(p->encoder, update.target_state, heads, &hw__topic_head__descriptor, KINDS);
-                for (unsigned kind = 0; kind < update.target_state->n_heads; kind++) {
-                        if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
-                                continue;
-                        Hw__TopicHead *head = update.target_state->heads[n++];
-                        PUT(head, kind, (Hw__Kind)kind);
-                        PUT(head, sequence, p->sequences[kind]);
-                }
-                update.target_state->n_heads = n;
+        update.target_state = out;
+        if (!out)
+                return send_update(p, &update, to);
+        p->messages.target(p->messages.ctx, p->encoder, out);
+        if (!to)
+                apply_state(p, out);
+        if (out->run_info)
+                PUT_U64(out->run_info, first_time_ns, model_first_time_ns(p->model));
+        PUT_ROWS(p->encoder, out, heads, &hw__topic_head__descriptor, KINDS);
+        for (unsigned kind = 0; kind < out->n_heads; kind++) {
+                if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
+                        continue;
+                Hw__TopicHead *head = out->heads[n++];
+                PUT(head, kind, (Hw__Kind)kind);
+                PUT(head, sequence, p->sequences[kind]);
         }
+        out->n_heads = n;
         return send_update(p, &update, to);
 }
 
-bool send_health(struct publisher *p, const struct health *health, struct snapshot *to)
+bool send_health(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_HEALTH;
-        update.health = encode_health(p->encoder, health);
+        update.health = encoder_message(p->encoder, &hw__health__descriptor);
+        if (update.health)
+                p->messages.health(p->messages.ctx, p->encoder, update.health);
         return send_update(p, &update, to);
 }
 

@@ -87,8 +87,7 @@ static const struct {
 #define N_STEPS ARRAY_SIZE(steps)
 
 /* What there is of a target even before its first run. */
-static bool begin(struct publisher *p, const struct target_facts *facts, const struct health *health, uint64_t wall_ns,
-                  struct snapshot *s)
+static bool begin(struct publisher *p, uint64_t wall_ns, struct snapshot *s)
 {
         publisher_flush(p, wall_ns);
         *s = (struct snapshot){ .kinds = s->kinds,
@@ -97,8 +96,8 @@ static bool begin(struct publisher *p, const struct target_facts *facts, const s
                                 .is_over = s->is_over,
                                 .ctx = s->ctx,
                                 .run = p->run };
-        return (!is_wanted(s, HW__KIND__KIND_TARGET) || send_target(p, facts, s)) &&
-               (!is_wanted(s, HW__KIND__KIND_HEALTH) || send_health(p, health, s)) &&
+        return (!is_wanted(s, HW__KIND__KIND_TARGET) || send_target(p, s)) &&
+               (!is_wanted(s, HW__KIND__KIND_HEALTH) || send_health(p, s)) &&
                (!is_wanted(s, HW__KIND__KIND_ALERT) || send_alerts(p, s));
 }
 
@@ -112,12 +111,11 @@ static bool resume_snapshot(struct publisher *p, struct snapshot *s)
         return true;
 }
 
-int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                       uint64_t wall_ns, struct snapshot *s)
+int publisher_snapshot(struct publisher *p, uint64_t wall_ns, struct snapshot *s)
 {
         p->wall_ns = wall_ns;
         if (s->step == 0 || s->run != p->run) {
-                if (!begin(p, facts, health, wall_ns, s))
+                if (!begin(p, wall_ns, s))
                         return s->full ? -EAGAIN : -ENOMEM;
                 s->step = 1;
         } else {

@@ -54,6 +54,8 @@ void pipeline_wire(struct pipeline *p)
         if (p->alerting)
                 sinks[n++] = alerting_sink(p->alerting);
         model_set_sinks(p->model, sinks, n);
+        const struct target_messages messages = pipeline_messages(p);
+        publisher_set_messages(p->publisher, &messages);
         tracker_set_model(p->tracker, p->model);
         publisher_set_model(p->publisher, p->model);
         publisher_set_tracker(p->publisher, p->unjudged ? NULL : p->tracker);
@@ -282,12 +284,10 @@ void pipeline_keep_finely(struct pipeline *p, enum series_id series)
 
 int pipeline_snapshot(struct pipeline *p, struct snapshot *s)
 {
-        struct target_facts f = pipeline_facts(p);
-        struct health h = pipeline_health(p);
-
+        pipeline_measure_damage(p);
         if (s->step == 0)
                 pipeline_flush(p);
-        return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), s);
+        return publisher_snapshot(p->publisher, pipeline_now_ns(p), s);
 }
 
 static int first_error(const struct pipeline *p)

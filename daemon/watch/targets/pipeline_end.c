@@ -414,11 +414,9 @@ uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
 /* Must be the last message: a subscriber would take another one for the target's return. */
 static void report_removed(struct pipeline *p, const char *detail)
 {
-        struct target_facts removed = pipeline_facts(p);
-
-        removed.state = HW__TARGET__STATE__STATE_REMOVED;
-        removed.detail = detail;
-        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
+        p->removed = detail;
+        publisher_state(p->publisher, false, pipeline_now_ns(p));
+        p->removed = NULL;
 }
 
 void pipeline_remove(struct pipeline **p)

@@ -3,8 +3,9 @@
  * pipeline_internal.h - what the files of a pipeline share: its struct, and what each of them does for the others.
  * pipeline.c creates it and has its accessors, pipeline_live.c drives its live source and process, pipeline_stream.c
  * turns bytes into runs and events, pipeline_process.c makes a run of a process that has none, pipeline_life.c does
- * what the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new,
- * pipeline_end.c finds out how runs end and what is kept then, pipeline_checkpoint.c saves and restores it.
+ * what the table of a run's life (life.h) says, pipeline_state.c reports its state and sends what is new, in the
+ * messages of pipeline_messages.c, pipeline_end.c finds out how runs end and what is kept then, pipeline_checkpoint.c
+ * saves and restores it.
  */
 #pragma once
 
@@ -14,7 +15,6 @@
 
 #include "daemon/watch/alerting/alerting.h"
 #include "daemon/model/model.h"
-#include "daemon/publish/health.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/publisher.h"
 #include "daemon/record/recording.h"
@@ -165,6 +165,7 @@ struct pipeline {
         uint64_t unread_mono_ns;                         /* ... since when nothing is read of it; 0: it is */
         uint64_t shut_mono_ns;                           /* when it was last open */
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
+        const char *removed;                             /* it is being removed: why, as its last message says */
         bool marked;                                     /* the log of the current run has ended with its marker */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
@@ -217,9 +218,6 @@ uint64_t pipeline_now_ns(const struct pipeline *p);
 /* How far the stream was behind the clock when bytes last came; UNKNOWN_U64. */
 uint64_t pipeline_lag_ns(const struct pipeline *p);
 
-struct target_facts pipeline_facts(const struct pipeline *p);
-struct health pipeline_health(struct pipeline *p);
-
 /* Updates the newest damage, which may have grown since it was reported. */
 void pipeline_measure_damage(struct pipeline *p);
 
@@ -228,6 +226,10 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
 
 /* Sends everything new. */
 void pipeline_flush(struct pipeline *p);
+
+/* --------------------------------------------------- pipeline_messages.c */
+
+struct target_messages pipeline_messages(struct pipeline *p);
 
 /* ------------------------------------------------------- pipeline_life.c */
 

@@ -3,43 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/model/sizing.h"
-#include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
-#include "daemon/source/loop/memory.h"
 #include "daemon/source/loop/watchdog.h"
 #include "daemon/watch/targets/pipeline_internal.h"
 
 uint64_t pipeline_now_ns(const struct pipeline *p)
 {
         return p->live ? clock_wall_ns() : model_wall_time(p->model, model_time_ns(p->model));
-}
-
-struct target_facts pipeline_facts(const struct pipeline *p)
-{
-        const bool is_cut_out = p->state.life == LIFE_ENDED && p->recorded_end.state == RUN_END_RUNNING;
-
-        return (struct target_facts){
-                .state = is_cut_out ? HW__TARGET__STATE__STATE_RUNNING : life_shown(p->state.life),
-                .uri = p->uri.text,
-                .detail = p->state.detail,
-                .labels = p->labels,
-                .process_only_reason = p->process_only_reason[0] ? p->process_only_reason : NULL,
-                .runs = p->state.runs,
-                .stopped_by_signal =
-                        p->state.life == LIFE_STOPPED && model_heap(p->model)->process.stop == PROCESS_STOPPED,
-                .state_since_wall_ns = p->state.state_since_wall_ns,
-                .local = p->state.process.seen,
-                .show_arguments = p->show_arguments,
-                .kept = p->state.kept,
-                .ended = p->state.ended,
-                .why = &p->state.why,
-                .joined_late = p->state.joined_late,
-                .passed_bytes =
-                        p->decoder ? hw_eventlog_stats(p->decoder)->passed_bytes : p->state.left_stats.passed_bytes,
-        };
 }
 
 uint64_t pipeline_lag_ns(const struct pipeline *p)
@@ -68,75 +40,11 @@ void pipeline_measure_damage(struct pipeline *p)
                 alerting_damage(p->alerting, more);
 }
 
-/* How long a running program has sent nothing. */
-static uint64_t silent_ns(const struct pipeline *p)
-{
-        if (!p->live || !pipeline_in_run(p) || !p->open || p->state.last_bytes_wall_ns == UNKNOWN_U64)
-                return 0;
-        return sub_sat(clock_wall_ns(), p->state.last_bytes_wall_ns);
-}
-
-/* Without what an agent makes untrue: it flushes the log itself. */
-static size_t advice_of(const struct pipeline *p, enum hw_advice *codes)
-{
-        size_t n = model_advice(p->model, silent_ns(p), codes, HW_ADVICE_COUNT - 1), kept = 0;
-
-        if (!agent_peer_is_uri(p->uri.text)) {
-                if (p->headless || model_run(p->model)->n_pids > 1)
-                        codes[n++] = HW_ADVICE_SEVERAL_PROCESSES;
-                return n;
-        }
-        for (size_t i = 0; i < n; i++)
-                if (codes[i] != HW_ADVICE_OLD_GHC && codes[i] != HW_ADVICE_NOT_FLUSHED)
-                        codes[kept++] = codes[i];
-        return kept;
-}
-
-struct health pipeline_health(struct pipeline *p)
-{
-        pipeline_measure_damage(p);
-
-        const struct bands *bands = model_bands(p->model);
-        struct health h = {
-                .decoder = p->decoder ? *hw_eventlog_stats(p->decoder) : p->state.left_stats,
-                .n_damages = p->state.damages.n,
-                .late_samples = model_late_samples(p->model),
-                .time_anomalies = model_time_anomalies(p->model),
-                .last_bytes_wall_ns = p->live ? p->state.last_bytes_wall_ns : UNKNOWN_U64,
-                .lag_ns = pipeline_lag_ns(p),
-                .watermark_ns = model_watermark_ns(p->model),
-                .bands_left_out = bands_left_out(bands),
-                .info_tables = bands_info_tables(bands),
-                .info_tables_left_out = bands_info_tables_left_out(bands),
-                .cost_centres_left_out = bands_cost_centres_left_out(bands),
-                .state_bytes = pipeline_held_bytes(p),
-                .unread = p->unread[0] ? p->unread : NULL,
-                .memory_pressure = bands_closed(bands) ? memory_words() : NULL,
-        };
-
-        h.decoder.events -= p->place[0].markers;
-        h.decoder.blocks -= p->place[0].markers;
-        h.decoder.bytes -= p->place[0].markers * BLOCK_MARKER_BYTES;
-        memcpy(h.damages, p->state.damages.places, p->state.damages.n * sizeof(*h.damages));
-        if (p->recording)
-                recording_state(p->recording, &h.recording);
-        h.has_recording = p->recording != NULL;
-        h.gaps = p->state.gaps;
-        h.gap_ns = p->state.gap_ns;
-        if (p->source)
-                h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
-        if (p->state.runs > 0)
-                h.n_advice = advice_of(p, h.advice);
-        return h;
-}
-
 /* In the middle of a finished log the decoder is ahead by a number of events that depends on the pieces: no health. */
 void pipeline_publish_state(struct pipeline *p)
 {
-        struct target_facts f = pipeline_facts(p);
-        struct health h = pipeline_health(p);
-
-        publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, pipeline_now_ns(p));
+        pipeline_measure_damage(p);
+        publisher_state(p->publisher, p->live || p->finished, pipeline_now_ns(p));
 }
 
 static enum run_end_state recorded_state(enum life_state state)

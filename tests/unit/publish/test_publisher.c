@@ -217,6 +217,24 @@ static void free_follower(struct follower *f)
         free(f);
 }
 
+static bool show_arguments;
+
+static void fill_target(void *ctx, struct encoder *e, Hw__Target *out)
+{
+        const struct follower *f = ctx;
+
+        PUT(out, state, HW__TARGET__STATE__STATE_RUNNING);
+        if (model_run(f->m)->ordinal)
+                out->run_info = encode_run(e, model_run(f->m), show_arguments, false);
+}
+
+static void fill_health(void *ctx, struct encoder *e, Hw__Health *out)
+{
+        (void)ctx;
+        (void)e;
+        PUT(out, bytes, 1);
+}
+
 static struct follower *open_publisher(void)
 {
         struct follower *f = calloc(1, sizeof(*f));
@@ -228,6 +246,7 @@ static struct follower *open_publisher(void)
         f->m = model_new(&sink);
         assert_non_null(f->m);
         publisher_set_model(f->p, f->m);
+        publisher_set_messages(f->p, &(const struct target_messages){ f, fill_target, fill_health });
         return f;
 }
 
@@ -246,14 +265,6 @@ static void close_publisher(struct follower *f)
         free_follower(f);
 }
 
-static const struct target_facts facts = {
-        .state = HW__TARGET__STATE__STATE_RUNNING,
-        .uri = "file:x",
-        .runs = 1,
-        .state_since_wall_ns = UNKNOWN_U64,
-};
-static const struct health health = { .last_bytes_wall_ns = UNKNOWN_U64, .lag_ns = UNKNOWN_U64 };
-
 static void expect_same(const struct bytes *a, const struct bytes *b)
 {
         assert_int_equal(a->n, b->n);
@@ -266,7 +277,7 @@ static void expect_same(const struct bytes *a, const struct bytes *b)
 static int take_messages(struct follower *f, struct follower *n, unsigned room)
 {
         n->room = room;
-        return publisher_snapshot(f->p, &facts, &health, 3000, &n->snapshot);
+        return publisher_snapshot(f->p, 3000, &n->snapshot);
 }
 
 static void expect_same_state(const struct follower *f, const struct follower *n)
@@ -340,7 +351,7 @@ static void replay(struct follower *f, const char *run, size_t flush_every)
                         f->joiner->late_joiner = false; /* it has all */
         }
         model_end_run(f->m, true);
-        publisher_state(f->p, &facts, &health, 2500);
+        publisher_state(f->p, true, 2500);
         publisher_flush(f->p, 2500);
         assert_false(publisher_pending(f->p));
         hw_eventlog_destroy(&log);
@@ -478,7 +489,7 @@ TEST(test_unknown_is_absent)
         begin_run(f, 3);
         live(f, 5000, 123);
         publisher_flush(f->p, 2000);
-        publisher_state(f->p, &facts, &health, 2000);
+        publisher_state(f->p, true, 2000);
         const Hw__Heap *heap = f->heap->heap;
         assert_int_equal(f->heap->run, 3);
         assert_int_equal(f->heap->published_wall_ns, 2000);
@@ -489,7 +500,6 @@ TEST(test_unknown_is_absent)
         assert_false(target->run_info->has_pid || target->run_info->has_start_wall_ns ||
                      target->run_info->has_max_heap_bytes || target->run_info->has_breakdown);
         assert_null(target->run_info->program);
-        assert_false(target->has_state_since_wall_ns);
         assert_int_equal(target->n_heads, 1);
         assert_int_equal(target->heads[0]->kind, HW__KIND__KIND_HEAP);
         close_publisher(f);
@@ -500,22 +510,21 @@ TEST(test_arguments_are_kept_back)
 {
         static const char args[] = "\0\0\0\1prog\0--password=x\0+RTS\0-hT\0-RTS";
         static const char env[] = "\0\0\0\1SECRET=y";
-        struct target_facts open_facts = facts;
         struct follower *f = open_publisher();
 
         begin_run(f, 1);
         event(f, HW_PROGRAM_ARGS, 1, args, sizeof(args));
         event(f, HW_PROGRAM_ENV, 1, env, sizeof(env));
         assert_true(publisher_run_changed(f->p));
-        publisher_state(f->p, &facts, &health, 2000);
+        publisher_state(f->p, true, 2000);
         assert_false(publisher_run_changed(f->p));
         const Hw__Run *run = f->target->target_state->run_info;
         assert_int_equal(run->n_arguments, 0);
         assert_int_equal(run->n_rts_options, 1);
         assert_string_equal(run->rts_options[0], "-hT");
         assert_string_equal(run->program, "prog");
-        open_facts.show_arguments = true;
-        publisher_state(f->p, &open_facts, &health, 2000);
+        show_arguments = true;
+        publisher_state(f->p, true, 2000);
         run = f->target->target_state->run_info;
         assert_int_equal(run->n_arguments, 5);
         assert_string_equal(run->arguments[1], "--password=x");
