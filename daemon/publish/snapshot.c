@@ -46,27 +46,6 @@ static bool all_profile(struct publisher *p, struct snapshot *to)
         return profile_ticks(model_profile(p->model)) == 0 || send_profile(p, to);
 }
 
-/* For kinds whose state means nothing before their first event: only if sent live in this run. */
-static bool was_sent(const struct publisher *p, Hw__Kind kind)
-{
-        return p->sent & 1u << kind;
-}
-
-static bool heap_if_any(struct publisher *p, struct snapshot *to)
-{
-        return !was_sent(p, HW__KIND__KIND_HEAP) || send_heap(p, to);
-}
-
-static bool gc_if_any(struct publisher *p, struct snapshot *to)
-{
-        return !was_sent(p, HW__KIND__KIND_GC) || send_gc(p, to);
-}
-
-static bool sched_if_any(struct publisher *p, struct snapshot *to)
-{
-        return !was_sent(p, HW__KIND__KIND_SCHED) || send_sched(p, to);
-}
-
 static bool trends_if_any(struct publisher *p, struct snapshot *to)
 {
         return !p->tracker || send_trends_all(p, to);
@@ -76,12 +55,13 @@ static bool trends_if_any(struct publisher *p, struct snapshot *to)
 static const struct {
         Hw__Kind kind;
         bool (*send)(struct publisher *p, struct snapshot *to);
+        bool if_sent; /* only if sent live in this run: its state means nothing before its first event */
 } steps[] = {
-        { HW__KIND__KIND_BAND, send_all_bands }, { HW__KIND__KIND_CENSUS, newest_census },
-        { HW__KIND__KIND_HEAP, heap_if_any },    { HW__KIND__KIND_GC, gc_if_any },
-        { HW__KIND__KIND_NOTE, kept_notes },     { HW__KIND__KIND_PROFILE, all_profile },
-        { HW__KIND__KIND_TICKY, send_ticky },    { HW__KIND__KIND_SCHED, sched_if_any },
-        { HW__KIND__KIND_TREND, trends_if_any },
+        { HW__KIND__KIND_BAND, send_all_bands, false }, { HW__KIND__KIND_CENSUS, newest_census, false },
+        { HW__KIND__KIND_HEAP, send_heap, true },       { HW__KIND__KIND_GC, send_gc, true },
+        { HW__KIND__KIND_NOTE, kept_notes, false },     { HW__KIND__KIND_PROFILE, all_profile, false },
+        { HW__KIND__KIND_TICKY, send_ticky, false },    { HW__KIND__KIND_SCHED, send_sched, true },
+        { HW__KIND__KIND_TREND, trends_if_any, false },
 };
 
 #define N_STEPS ARRAY_SIZE(steps)
@@ -104,7 +84,9 @@ static bool begin(struct publisher *p, uint64_t wall_ns, struct snapshot *s)
 static bool resume_snapshot(struct publisher *p, struct snapshot *s)
 {
         for (; p->run && s->step <= N_STEPS; s->step++) {
-                if (is_wanted(s, steps[s->step - 1].kind) && !steps[s->step - 1].send(p, s))
+                const Hw__Kind kind = steps[s->step - 1].kind;
+                const bool any = !steps[s->step - 1].if_sent || (p->sent & 1u << kind);
+                if (any && is_wanted(s, kind) && !steps[s->step - 1].send(p, s))
                         return false;
                 s->row = 0;
         }
