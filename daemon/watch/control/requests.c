@@ -213,6 +213,25 @@ static bool has_process(const struct source_uri *uri, struct error *error)
                          uri->pid);
 }
 
+/* False with a sentence: what is requested cannot be a target. */
+static bool check_target(const struct requests *r, const Hw__AddTargetRequest *request, const struct source_uri *uri,
+                         bool is_root, struct error *error)
+{
+        if (uri->kind == SOURCE_STDIN)
+                return error_set(error, "stdin: can only be given on the daemon's command line");
+        if (!source_allowed(r->allow, uri, is_root, error) || (source_uri_is_process(uri) && !has_process(uri, error)))
+                return false;
+        if (request->name && request->name[0] && !target_name_valid(request->name))
+                return error_set(error,
+                                 "a target's name is 1 to 64 of A-Z a-z 0-9 . _ - and does not start with . or -");
+        if (request->has_resolution_ns &&
+            (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS || request->resolution_ns > LIMIT_RESOLUTION_MOST_NS))
+                return error_set(error, "resolution_ns: expected 100 ms to 1 h");
+        if (request->process_only_reason && strlen(request->process_only_reason) >= PROCESS_REASON_SIZE)
+                return error_set(error, "process_only_reason: expected one line of less than 768 bytes");
+        return true;
+}
+
 static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
 {
         char name[TARGET_NAME_MAX + 1], before[TARGET_NAME_MAX + 1], labels[LABELS_SIZE];
@@ -223,47 +242,20 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "add_target needs a uri");
                 return;
         }
-        if (!target_spec_parse(request->uri, name, &uri, &error)) {
+        if (!target_spec_parse(request->uri, name, &uri, &error) ||
+            !check_target(r, request, &uri, bus_client_is_root(client), &error) ||
+            !labels_join((const char *const *)request->labels, request->n_labels, labels, &error)) {
                 reply_error(client, error.text);
-                return;
-        }
-        if (uri.kind == SOURCE_STDIN) {
-                reply_error(client, "stdin: can only be given on the daemon's command line");
-                return;
-        }
-        if (!source_allowed(r->allow, &uri, bus_client_is_root(client), &error)) {
-                reply_error(client, error.text);
-                return;
-        }
-        if (source_uri_is_process(&uri) && !has_process(&uri, &error)) {
-                reply_error(client, error.text);
-                return;
-        }
-        if (request->name && request->name[0] && !target_name_valid(request->name)) {
-                reply_error(client, "a target's name is 1 to 64 of A-Z a-z 0-9 . _ - and does not start with . or -");
                 return;
         }
         if (request->name && request->name[0])
                 snprintf(name, sizeof(name), "%s", request->name);
-        if (request->has_resolution_ns &&
-            (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS || request->resolution_ns > LIMIT_RESOLUTION_MOST_NS)) {
-                reply_error(client, "resolution_ns: expected 100 ms to 1 h");
-                return;
-        }
-        if (!labels_join((const char *const *)request->labels, request->n_labels, labels, &error)) {
-                reply_error(client, error.text);
-                return;
-        }
-        if (request->process_only_reason && strlen(request->process_only_reason) >= PROCESS_REASON_SIZE) {
-                reply_error(client, "process_only_reason: expected one line of less than 768 bytes");
-                return;
-        }
-        struct target_wish wish = { .resolution_ns = request->resolution_ns,
-                                    .one_run = request->one_run,
-                                    .no_record = request->no_record,
-                                    .labels = labels,
-                                    .process_only_reason =
-                                            uri.kind == SOURCE_PROCESS ? request->process_only_reason : NULL };
+        const struct target_wish wish = { .resolution_ns = request->resolution_ns,
+                                          .one_run = request->one_run,
+                                          .no_record = request->no_record,
+                                          .labels = labels,
+                                          .process_only_reason =
+                                                  uri.kind == SOURCE_PROCESS ? request->process_only_reason : NULL };
         if (targets_add(r->targets, name, &uri, &wish, before, &error) != 0)
                 reply_error(client, error.text);
         else
