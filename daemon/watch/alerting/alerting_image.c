@@ -7,6 +7,7 @@
 #include "daemon/watch/alerting/internal.h"
 #include "daemon/model/image/containers.h"
 #include "daemon/judge/rules/alerts.h"
+#include "daemon/publish/encode.h"
 #include "heapwatch/wire.h"
 
 #include "daemon/watch/alerting/alerting_image_layouts.inc"
@@ -19,9 +20,8 @@ static void write_results(struct image *im, const struct alert *alert)
         uint32_t size = 0;
         uint8_t *packed = NULL;
 
-        m.has_fingerprint = m.has_fired_wall_ns = true;
-        m.fingerprint = alert->fingerprint;
-        m.fired_wall_ns = alert->fired.wall_ns;
+        PUT(&m, fingerprint, alert->fingerprint);
+        PUT(&m, fired_wall_ns, alert->fired.wall_ns);
         m.actions = list;
         for (; alert->deeds && m.n_actions < alert->deeds->n; m.n_actions++) {
                 const struct alert_result *r = &alert->deeds->results[m.n_actions];
@@ -29,13 +29,11 @@ static void write_results(struct image *im, const struct alert *alert)
                 hw__action_result__init(row);
                 row->kind = r->kind;
                 row->detail = r->detail;
-                row->has_ok = !r->under_way;
-                row->ok = r->ok;
-                row->has_wall_ns = r->wall_ns != UNKNOWN_U64;
-                row->wall_ns = r->wall_ns;
-                row->has_attempts = row->has_step = true;
-                row->attempts = r->attempts;
-                row->step = r->step;
+                if (!r->under_way)
+                        PUT(row, ok, r->ok);
+                PUT_U64(row, wall_ns, r->wall_ns);
+                PUT(row, attempts, r->attempts);
+                PUT(row, step, r->step);
         }
         if (m.n_actions && (packed = malloc(hw__alert__get_packed_size(&m))))
                 size = (uint32_t)hw__alert__pack(&m, packed);

@@ -28,6 +28,7 @@
 #include "daemon/log.h"
 #include "daemon/source/loop/shutdown.h"
 #include "daemon/judge/rules/rule.h"
+#include "daemon/publish/encode.h"
 #include "daemon/source/backoff.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "daemon/watch/targets/targets.h"
@@ -399,20 +400,17 @@ void notifier_fill_state(void *ctx, Hw__DaemonState *state)
         Hw__Notifier *m = &n->message;
 
         hw__notifier__init(m);
-        m->has_state = m->has_restarts = true;
-        if (!n->options.start)
-                m->state = n->has_work ? HW__NOTIFIER__STATE__STATE_OFF : HW__NOTIFIER__STATE__STATE_IDLE;
-        else if (!n->wanted)
-                m->state = HW__NOTIFIER__STATE__STATE_IDLE;
-        else if (!n->pid)
-                m->state = HW__NOTIFIER__STATE__STATE_RESTARTING;
-        else
-                m->state = n->heard ? HW__NOTIFIER__STATE__STATE_RUNNING : HW__NOTIFIER__STATE__STATE_STARTING;
-        m->has_pid = n->pid != 0;
-        m->pid = (uint32_t)n->pid;
-        m->restarts = n->restarts;
-        m->has_heard_wall_ns = n->heard_wall_ns != 0;
-        m->heard_wall_ns = n->heard_wall_ns;
+        PUT(m, state,
+            !n->options.start && n->has_work  ? HW__NOTIFIER__STATE__STATE_OFF
+            : !n->options.start || !n->wanted ? HW__NOTIFIER__STATE__STATE_IDLE
+            : !n->pid                         ? HW__NOTIFIER__STATE__STATE_RESTARTING
+            : n->heard                        ? HW__NOTIFIER__STATE__STATE_RUNNING
+                                              : HW__NOTIFIER__STATE__STATE_STARTING);
+        if (n->pid)
+                PUT(m, pid, (uint32_t)n->pid);
+        PUT(m, restarts, n->restarts);
+        if (n->heard_wall_ns)
+                PUT(m, heard_wall_ns, n->heard_wall_ns);
         const uint64_t silent_ns = clock_mono_ns() - n->heard_ns;
         char *detail = n->detail;
         const size_t size = sizeof(n->detail);
@@ -426,10 +424,9 @@ void notifier_fill_state(void *ctx, Hw__DaemonState *state)
                 snprintf(detail, size, "%" PRIu64 " alerts wait to be told", n->waiting);
         m->detail = n->detail[0] ? n->detail : NULL;
         state->notifier = m;
-        state->has_actions_done = state->has_actions_failed = state->has_actions_dropped = true;
-        state->actions_done = n->before.done + n->now.done;
-        state->actions_failed = n->before.failed + n->now.failed;
-        state->actions_dropped = n->before.dropped + n->now.dropped + n->lost;
+        PUT(state, actions_done, n->before.done + n->now.done);
+        PUT(state, actions_failed, n->before.failed + n->now.failed);
+        PUT(state, actions_dropped, n->before.dropped + n->now.dropped + n->lost);
 }
 
 /* ----------------------------------------------------------------------- life */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/publish/encode.h"
 #include "daemon/source/loop/shutdown.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
@@ -22,14 +23,12 @@ static void report_before(struct own_life *own, const struct daemon_life *before
         (void)daemon_life_text(own->text, before);
         log_warning("the daemon before this one, process %ld, %s", (long)before->pid, own->text);
         hw__daemon_before__init(&own->before);
-        own->before.has_signal = before->end == LIFE_SIGNAL;
-        own->before.signal = (uint32_t)before->signal;
-        own->before.has_started_wall_ns = true;
-        own->before.started_wall_ns = before->began_ns;
-        own->before.has_ended_wall_ns = before->ended_ns != 0;
-        own->before.ended_wall_ns = before->ended_ns;
-        own->before.has_in_a_row = true;
-        own->before.in_a_row = daemon_life_failures(before);
+        if (before->end == LIFE_SIGNAL)
+                PUT(&own->before, signal, (uint32_t)before->signal);
+        PUT(&own->before, started_wall_ns, before->began_ns);
+        if (before->ended_ns)
+                PUT(&own->before, ended_wall_ns, before->ended_ns);
+        PUT(&own->before, in_a_row, daemon_life_failures(before));
         own->before.text = own->text;
 }
 

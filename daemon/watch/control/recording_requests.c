@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/watch/control/requests.h"
 
+#include "daemon/publish/encode.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/watch/targets/pipeline.h"
@@ -41,12 +42,9 @@ void recording_requests_handle(struct recorder *recorder, struct targets *target
         if (request->target && !find(targets, request->target, client, &recording))
                 return;
         body.directory = (char *)recorder_directory(recorder);
-        body.has_written = true;
-        body.written = recorder_written(recorder);
-        if (request->seal && recording) {
-                body.has_sealed = true;
-                body.sealed = recording_seal(recording);
-        }
+        PUT(&body, written, recorder_written(recorder));
+        if (request->seal && recording)
+                PUT(&body, sealed, recording_seal(recording));
         if (recorder_is_paused(recorder, why))
                 body.paused = why;
         reply.what_case = HW__REPLY__WHAT_RECORDING;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/publish/encode.h"
 #include "daemon/publish/limits.h"
 #include "proto/base/limits.h"
 #include "daemon/log.h"
@@ -37,19 +38,17 @@ static Hw__Point **points_to_messages(const struct point *points, size_t n)
         Hw__Point *messages = (Hw__Point *)(void *)(list + n);
         for (size_t i = 0; i < n; i++) {
                 const struct cell *c = &points[i].cell;
-                list[i] = &messages[i];
-                hw__point__init(list[i]);
-                list[i]->has_time_ns = list[i]->has_width_ns = list[i]->has_count = true;
-                list[i]->has_min = list[i]->has_max = list[i]->has_mean = list[i]->has_last = true;
-                list[i]->time_ns = points[i].time_ns;
-                list[i]->width_ns = points[i].width_ns;
-                list[i]->count = c->n;
-                list[i]->min = c->min;
-                list[i]->max = c->max;
-                list[i]->mean = c->mean;
-                list[i]->last = c->last;
-                list[i]->has_last_time_ns = c->last_ns > 0;
-                list[i]->last_time_ns = c->last_ns;
+                Hw__Point *m = list[i] = &messages[i];
+                hw__point__init(m);
+                PUT(m, time_ns, points[i].time_ns);
+                PUT(m, width_ns, points[i].width_ns);
+                PUT(m, count, c->n);
+                PUT(m, min, c->min);
+                PUT(m, max, c->max);
+                PUT(m, mean, c->mean);
+                PUT(m, last, c->last);
+                if (c->last_ns > 0)
+                        PUT(m, last_time_ns, c->last_ns);
         }
         return list;
 }
@@ -89,8 +88,7 @@ static void reply_history(const Hw__HistoryRequest *request, const struct model 
         }
         history.n_points = n;
         history.target = request->target;
-        history.has_run = true;
-        history.run = model_run(m)->ordinal;
+        PUT(&history, run, model_run(m)->ordinal);
         history.has_series = request->has_series;
         history.series = request->series;
         history.has_band = request->has_band;
@@ -328,8 +326,7 @@ static void handle_reload(struct requests *r, struct bus_client *client)
                 reply_error(client, diagnostics.text);
                 return;
         }
-        reloaded.has_rules = true;
-        reloaded.rules = (uint32_t)r->rulebook->rules->n;
+        PUT(&reloaded, rules, (uint32_t)r->rulebook->rules->n);
         reply.what_case = HW__REPLY__WHAT_RELOADED;
         reply.reloaded = &reloaded;
         bus_reply(client, &reply);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/publish/encode.h"
 #include "daemon/watch/alerting/silence_store.h"
 #include "proto/base/nearest.h"
 #include "proto/base/clock.h"
@@ -16,10 +17,9 @@
 static void fill(Hw__Silence *to, const struct silence *from)
 {
         hw__silence__init(to);
-        to->has_id = to->has_until_wall_ns = to->has_created_wall_ns = true;
-        to->id = from->id;
-        to->until_wall_ns = from->until_wall_ns;
-        to->created_wall_ns = from->created_wall_ns;
+        PUT(to, id, from->id);
+        PUT(to, until_wall_ns, from->until_wall_ns);
+        PUT(to, created_wall_ns, from->created_wall_ns);
         to->rule = (char *)from->rule;
         to->target = (char *)from->target;
         to->why = from->why[0] ? (char *)from->why : NULL;

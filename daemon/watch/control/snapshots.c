@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/publish/encode.h"
 #include "daemon/watch/control/requests.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "daemon/watch/targets/targets.h"
@@ -41,7 +42,7 @@ static bool offer_update(void *turn, const Hw__Update *update)
 {
         Hw__Reply reply = HW__REPLY__INIT;
 
-        reply.has_more = reply.more = true;
+        PUT(&reply, more, true);
         reply.what_case = HW__REPLY__WHAT_UPDATE;
         reply.update = (Hw__Update *)update;
         return offer(turn, &reply);
@@ -59,8 +60,7 @@ static bool offer_end(struct turn *t)
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
 
-        end.has_epoch = true;
-        end.epoch = targets_epoch(t->targets);
+        PUT(&end, epoch, targets_epoch(t->targets));
         reply.what_case = HW__REPLY__WHAT_SNAPSHOT_END;
         reply.snapshot_end = &end;
         return offer(t, &reply);

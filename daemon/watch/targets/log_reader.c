@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "daemon/publish/encode.h"
 #include "daemon/source/loop/watchdog.h"
 #include "daemon/watch/rule_file/rulebook.h"
 #include "daemon/source/limits.h"
@@ -395,14 +396,13 @@ static int send_last(const struct log_reader *r)
         Hw__Update update = HW__UPDATE__INIT;
         Hw__DaemonState state = HW__DAEMON_STATE__INIT;
 
-        update.has_epoch = update.has_sequence = true;
-        update.epoch = EPOCH;
-        update.sequence = 1;
+        PUT(&update, epoch, EPOCH);
+        PUT(&update, sequence, 1);
         update.target = (char *)"";
         update.body_case = HW__UPDATE__BODY_DAEMON;
         update.daemon = &state;
         state.version = (char *)HEAPWATCH_VERSION;
-        state.has_finished = state.finished = true;
+        PUT(&state, finished, true);
         return r->options.sink.send(r->options.sink.ctx, &update);
 }
 
