@@ -28,7 +28,6 @@
 struct connection {
         struct source source;
         struct backoff backoff;
-        struct event *retry;   /* when to connect next */
         struct event *ready;   /* connecting: writable; connected: readable */
         int fd;                /* -1 = none */
         uint64_t bytes_before; /* source.stats.bytes when it was connected */
@@ -36,7 +35,6 @@ struct connection {
         bool second; /* localhost: which of its two addresses is next */
 };
 
-static const struct timeval at_once = { 0, 0 };
 static const struct timeval patience = { 5, 0 }; /* for a host that does not answer */
 
 static const char *name_of(const struct connection *c)
@@ -56,7 +54,7 @@ static void retry_later(struct connection *c)
         struct timeval pause = backoff_next(&c->backoff);
 
         hang_up(c);
-        (void)event_add(c->retry, &pause); /* the timer's slot was reserved when it was first added */
+        source_wake_after(&c->source, &pause);
 }
 
 /* --------------------------------------------------------------- connecting */
@@ -165,13 +163,11 @@ static void on_connected(evutil_socket_t fd, short what, void *ctx)
                 finish_connecting(c);
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *ctx)
+static void connect_wake(struct source *s)
 {
-        struct connection *c = ctx;
+        struct connection *c = (struct connection *)s;
         struct address a;
 
-        (void)fd;
-        (void)what;
         address_of(&c->source.uri, c->second, &a);
         c->fd = address_socket(&a);
         if (c->fd < 0) {
@@ -191,21 +187,14 @@ static void on_retry(evutil_socket_t fd, short what, void *ctx)
 
 static int connect_start(struct source *s, struct error *error)
 {
-        struct connection *c = (struct connection *)s;
-
-        c->fd = -1;
-        c->retry = evtimer_new(s->base, on_retry, c);
-        if (c->retry && event_add(c->retry, &at_once) == 0)
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        (void)error;
+        ((struct connection *)s)->fd = -1;
+        return 0;
 }
 
 static void connect_stop(struct source *s)
 {
-        struct connection *c = (struct connection *)s;
-
-        hang_up(c);
-        free_event(&c->retry);
+        hang_up((struct connection *)s);
 }
 
 /* A part of a message would make the program misread the next one, so what does not fit breaks the connection. */
@@ -227,4 +216,6 @@ static bool connect_send(struct source *s, const void *bytes, size_t n, struct e
                          sent > 0 ? "it takes only a part, and is connected again" : strerror(errno));
 }
 
-const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL, connect_send };
+const struct medium medium_connect = {
+        sizeof(struct connection), connect_start, connect_wake, connect_stop, NULL, connect_send
+};

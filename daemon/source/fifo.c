@@ -34,26 +34,15 @@ struct fifo {
         struct source source;
         struct watch name;
         struct second_tick tick;
-        struct event *turn; /* zero delay: the name changed */
         struct event *readable;
         int reader, writer; /* -1 = not open; the writer is only while nobody else writes */
         bool replaced;      /* the path names another FIFO by now */
         struct stat id;
 };
 
-static const struct timeval at_once = { 0, 0 };
-
 static const char *path_of(const struct fifo *f)
 {
         return source_uri_path(&f->source.uri);
-}
-
-static void arm_turn(void *ctx)
-{
-        struct fifo *f = ctx;
-
-        if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
-                (void)event_add(f->turn, &at_once); /* fails only when out of memory: the tick does it */
 }
 
 /* The name under which a FIFO is kept open over a restart of the daemon. */
@@ -93,7 +82,7 @@ static void on_end(struct fifo *f)
         }
         source_cut(&f->source, f->replaced ? "%s was replaced by another FIFO" : "%s is opened again", path_of(f));
         detach_fifo(f);
-        arm_turn(f);
+        source_wake(f);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
@@ -214,12 +203,10 @@ static void check_name(struct fifo *f)
         }
 }
 
-static void on_check(evutil_socket_t fd, short what, void *ctx)
+static void fifo_wake(struct source *s)
 {
-        struct fifo *f = ctx;
+        struct fifo *f = (struct fifo *)s;
 
-        (void)fd;
-        (void)what;
         if (f->reader < 0)
                 attach_fifo(f);
         else
@@ -234,12 +221,9 @@ static int fifo_start(struct source *s, struct error *error)
 
         f->reader = f->writer = -1;
         s->flowing = s->from.inside; /* then the end of its stream is of interest even if nothing comes any more */
-        f->name = (struct watch){ .seen = arm_turn, .ctx = f };
-        f->tick = (struct second_tick){ .passed = arm_turn, .ctx = f };
-        f->turn = evtimer_new(s->base, on_check, f);
-        if (f->turn && second_tick_start(s->base, &f->tick) == 0 && event_add(f->turn, &at_once) == 0)
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        f->name = (struct watch){ .seen = source_wake, .ctx = s };
+        f->tick = (struct second_tick){ .passed = source_wake, .ctx = s };
+        return second_tick_start(s->base, &f->tick) == 0 ? 0 : error_code(error, -ENOMEM, "out of memory");
 }
 
 static void fifo_stop(struct source *s)
@@ -249,7 +233,6 @@ static void fifo_stop(struct source *s)
         detach_fifo(f);
         watch_stop(&f->name);
         second_tick_stop(&f->tick);
-        free_event(&f->turn);
 }
 
-const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL, NULL };
+const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_wake, fifo_stop, NULL, NULL };

@@ -33,7 +33,6 @@
 
 struct listener {
         struct source source;
-        struct event *tick;     /* slow: bind what is not bound */
         struct event *knock;    /* somebody connects */
         struct event *readable; /* the writer's bytes */
         int fd;                 /* listening; -1 = not bound */
@@ -243,18 +242,18 @@ static void bind_again(struct listener *l)
         }
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *ctx)
+/* Slowly: binds what is not bound. */
+static void listen_wake(struct source *s)
 {
-        struct listener *l = ctx;
+        struct listener *l = (struct listener *)s;
 
-        (void)fd;
-        (void)what;
         if (l->fd >= 0 && path_of(l)[0] && !file_is_ours(l))
                 unbind_listener(l); /* somebody removed the socket file: nobody can find us */
         if (l->fd < 0)
                 bind_again(l);
         else
                 (void)event_add(l->knock, NULL); /* in case on_knock had to stop */
+        source_wake_after(s, &slowly);
 }
 
 /* ------------------------------------------------------------------- medium */
@@ -264,14 +263,8 @@ static int listen_start(struct source *s, struct error *error)
         struct listener *l = (struct listener *)s;
 
         l->fd = l->writer = -1;
-        if (s->uri.kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(&s->uri)) {
+        if (s->uri.kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(&s->uri))
                 return error_code(error, -EPERM, "tcp-listen: takes only loopback addresses");
-        }
-        l->tick = event_new(s->base, -1, EV_PERSIST, on_tick, l);
-        if (!l->tick || event_add(l->tick, &slowly) < 0) {
-                return error_code(error, -ENOMEM, "out of memory");
-        }
-        event_active(l->tick, EV_TIMEOUT, 0); /* the first bind comes with the first turn of the loop */
         return 0;
 }
 
@@ -282,7 +275,6 @@ static void listen_stop(struct source *s)
         free_event(&l->readable);
         close_fd(&l->writer);
         unbind_listener(l);
-        free_event(&l->tick);
 }
 
-const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop, NULL, NULL };
+const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_wake, listen_stop, NULL, NULL };

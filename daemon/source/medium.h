@@ -22,11 +22,10 @@
 
 struct medium {
         size_t size; /* of the kind's own struct */
-        /*
-         * Makes and arms events; must not call the sink. 0, or -Exxx with a sentence in `error`; `stop` is called
-         * either way.
-         */
+        /* Must not call the sink. 0, or -Exxx with a sentence in `error`; `stop` is called either way. */
         int (*start)(struct source *s, struct error *error);
+        /* In the first turn, and when source_wake() or source_wake_after() says so. */
+        void (*wake)(struct source *s);
         /* Closes and frees what start and later turns made; also after a start that failed halfway. */
         void (*stop)(struct source *s);
         /* NULL: such a source has no position. */
@@ -44,6 +43,7 @@ struct source {
         enum source_state state;
         bool flowing;                /* bytes came since the last cut */
         struct source_position from; /* if known: where to go on */
+        struct event *timer;         /* for source_wake() */
         struct read_buffer *held;    /* of a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
         uint32_t peer;               /* the process that serves its socket; 0: not known */
@@ -58,6 +58,12 @@ extern const struct medium medium_connect;
 extern const struct medium medium_listen;
 extern const struct medium medium_process;
 extern const struct medium medium_outside;
+
+/* In the next turn; `source` is a struct source, as a hint (watch.h) passes it on. */
+void source_wake(void *source);
+
+/* Later; instead of what was to come. */
+void source_wake_after(struct source *s, const struct timeval *pause);
 
 /* Reports state and reason to the sink if either is new. */
 void source_set_state(struct source *s, enum source_state state, const char *format, ...)

@@ -32,7 +32,6 @@
 
 struct outside_source {
         struct source source;
-        struct event *timer; /* starts it; after its output has ended, reaps it */
         struct event *readable;
         struct backoff backoff;
         pid_t child; /* 0: none */
@@ -41,7 +40,6 @@ struct outside_source {
         unsigned reaps; /* tries so far; 0: its output has not ended */
 };
 
-static const struct timeval at_once = { 0, 0 };
 static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
 
 /* ------------------------------------------------------------------------- its process */
@@ -77,7 +75,7 @@ static void try_later(struct outside_source *o, enum source_state state, const c
         close_pipes(o);
         source_cut(&o->source, "%s", why);
         source_set_retry(&o->source, state, "%s", why);
-        (void)event_add(o->timer, &pause); /* its timer slot exists: needs no memory */
+        source_wake_after(&o->source, &pause);
 }
 
 static void report_end(struct outside_source *o, int status)
@@ -106,14 +104,14 @@ static void reap_inspector(struct outside_source *o)
         int status = 0;
 
         if (source_is_busy(&o->source)) { /* its last bytes are still to be taken */
-                (void)event_add(o->timer, &reap_pause);
+                source_wake_after(&o->source, &reap_pause);
                 return;
         }
         const pid_t r = waitpid(o->child, &status, WNOHANG);
         if (r == 0) {
                 if (++o->reaps == REAPS_PATIENT)
                         (void)kill(o->child, SIGKILL);
-                (void)event_add(o->timer, &reap_pause);
+                source_wake_after(&o->source, &reap_pause);
                 return;
         }
         report_end(o, r == o->child ? status : 0);
@@ -135,7 +133,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 return;
         (void)event_del(o->readable);
         o->reaps = 1;
-        (void)event_add(o->timer, &at_once);
+        source_wake(o);
 }
 
 static bool start_child(struct outside_source *o, char *why, size_t size)
@@ -171,13 +169,12 @@ static bool start_child(struct outside_source *o, char *why, size_t size)
         return false;
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *ctx)
+/* Starts it; after its output has ended, reaps it. */
+static void outside_wake(struct source *s)
 {
-        struct outside_source *o = ctx;
+        struct outside_source *o = (struct outside_source *)s;
         char why[160];
 
-        (void)fd;
-        (void)what;
         if (o->child > 0)
                 reap_inspector(o);
         else if (is_there(o) && !start_child(o, why, sizeof(why)))
@@ -188,11 +185,9 @@ static int outside_start(struct source *s, struct error *error)
 {
         struct outside_source *o = (struct outside_source *)s;
 
+        (void)error;
         o->out = o->err = -1;
-        o->timer = evtimer_new(s->base, on_timer, o);
-        if (o->timer && event_add(o->timer, &at_once) == 0)
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        return 0;
 }
 
 static void outside_stop(struct source *s)
@@ -201,7 +196,8 @@ static void outside_stop(struct source *s)
 
         close_pipes(o);
         inspector_end(&o->child);
-        free_event(&o->timer);
 }
 
-const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL, NULL };
+const struct medium medium_outside = {
+        sizeof(struct outside_source), outside_start, outside_wake, outside_stop, NULL, NULL
+};

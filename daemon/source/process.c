@@ -21,13 +21,11 @@
 
 struct process_source {
         struct source source;
-        struct event *tick; /* at once for the first time, then once a second */
         struct event *ends; /* NULL: the kernel does not tell */
         int pidfd;          /* -1: none */
         bool found, over;
 };
 
-static const struct timeval at_once = { 0, 0 };
 static const struct timeval second = { 1, 0 };
 
 static void stop_watching(struct process_source *p)
@@ -42,7 +40,7 @@ static void end(struct process_source *p, const char *why)
 
         p->over = true;
         stop_watching(p);
-        (void)event_del(p->tick);
+        (void)event_del(s->timer);
         source_set_state(s, SOURCE_ENDED, "%s", why);
 }
 
@@ -112,38 +110,31 @@ static void find(struct process_source *p)
         s->sink.process(s->sink.ctx, &id);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *ctx)
+static void process_wake(struct source *s)
 {
-        struct process_source *p = ctx;
+        struct process_source *p = (struct process_source *)s;
         struct process_identity id;
 
-        (void)fd;
-        (void)what;
         if (!p->found)
                 find(p);
-        else if (!p->ends && (procfs_identity("", p->source.uri.pid, &id) != 0 || !is_same(p, &id)))
+        else if (!p->ends && (procfs_identity("", s->uri.pid, &id) != 0 || !is_same(p, &id)))
                 report_gone(p);
         if (!p->over && !p->ends)
-                (void)event_add(p->tick, &second); /* its timer slot exists: needs no memory */
+                source_wake_after(s, &second);
 }
 
 static int process_start(struct source *s, struct error *error)
 {
-        struct process_source *p = (struct process_source *)s;
-
-        p->pidfd = -1;
-        p->tick = evtimer_new(s->base, on_tick, p);
-        if (p->tick && event_add(p->tick, &at_once) == 0)
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        (void)error;
+        ((struct process_source *)s)->pidfd = -1;
+        return 0;
 }
 
 static void process_stop(struct source *s)
 {
-        struct process_source *p = (struct process_source *)s;
-
-        stop_watching(p);
-        free_event(&p->tick);
+        stop_watching((struct process_source *)s);
 }
 
-const struct medium medium_process = { sizeof(struct process_source), process_start, process_stop, NULL, NULL };
+const struct medium medium_process = {
+        sizeof(struct process_source), process_start, process_wake, process_stop, NULL, NULL
+};

@@ -4,17 +4,19 @@
  * kinds share: the sink, the counters and the last sentence reported. A medium
  * may report the same at every attempt; only changes reach the sink.
  *
- * A medium arms its first event in start(), so the sink is not called before
+ * A medium is woken in the next turn of the loop, so the sink is not called before
  * source_open has returned.
  */
 #include "daemon/source/source.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/log.h"
+#include "proto/base/event.h"
 #include "proto/base/hash.h"
 #include "daemon/source/medium.h"
 
@@ -23,6 +25,31 @@ static const struct medium *const media[] = {
         [SOURCE_UNIX] = &medium_connect,      [SOURCE_TCP] = &medium_connect,     [SOURCE_UNIX_LISTEN] = &medium_listen,
         [SOURCE_TCP_LISTEN] = &medium_listen, [SOURCE_PROCESS] = &medium_process, [SOURCE_OUTSIDE] = &medium_outside,
 };
+
+/* ------------------------------------------------------------------- its timer */
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        struct source *s = ctx;
+
+        (void)fd;
+        (void)what;
+        s->medium->wake(s);
+}
+
+void source_wake(void *source)
+{
+        static const struct timeval at_once = { 0, 0 };
+        struct source *s = source;
+
+        if (!evtimer_pending(s->timer, NULL)) /* adding a due timer again would put it off, forever if woken often */
+                source_wake_after(s, &at_once);
+}
+
+void source_wake_after(struct source *s, const struct timeval *pause)
+{
+        (void)event_add(s->timer, pause); /* its slot exists since it was first added: needs no memory */
+}
 
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
                            const struct source_position *from, struct error *error)
@@ -41,7 +68,11 @@ struct source *source_open(struct event_base *base, const struct source_uri *uri
         s->state = SOURCE_WAITING;
         if (from)
                 s->from = *from;
+        static const struct timeval at_once = { 0, 0 };
         int r = medium->start(s, error);
+        s->timer = r < 0 ? NULL : evtimer_new(base, on_timer, s);
+        if (r == 0 && (!s->timer || event_add(s->timer, &at_once) != 0))
+                r = error_code(error, -ENOMEM, "out of memory");
         if (r < 0)
                 source_close(&s);
         return s;
@@ -55,6 +86,7 @@ void source_close(struct source **source)
         if (!s)
                 return;
         s->medium->stop(s);
+        free_event(&s->timer);
         source_drop_held(s);
         free(s);
 }

@@ -20,35 +20,36 @@
 
 struct standard_input {
         struct source source;
-        struct event *turn; /* readable, or a zero-delay timer if it cannot be polled */
+        struct event *readable; /* NULL: it cannot be polled */
         int fd;
         int flags; /* to restore; -1 = untouched */
-        bool polled;
 };
 
 static bool taken; /* two readers would each get half of the bytes */
 
-static const struct timeval at_once = { 0, 0 };
-
-static void on_turn(evutil_socket_t fd, short what, void *ctx)
+static void stdin_wake(struct source *s)
 {
-        struct standard_input *in = ctx;
+        struct standard_input *in = (struct standard_input *)s;
         int error = 0;
 
+        if (!s->stats.attaches)
+                source_set_attached(s, "reading standard input");
+        const enum turn_end end = source_read_turn(s, in->fd, &error);
+        if (end == TURN_EOF || end == TURN_ERROR)
+                free_event(&in->readable);
+        if (end == TURN_EOF)
+                source_set_state(s, SOURCE_ENDED, "standard input has ended");
+        else if (end == TURN_ERROR)
+                source_set_state(s, SOURCE_ENDED, "standard input cannot be read: %s; giving up", strerror(error));
+        else if (!in->readable)
+                source_wake(s);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
         (void)fd;
         (void)what;
-        if (!in->source.stats.attaches)
-                source_set_attached(&in->source, "reading standard input");
-        const enum turn_end end = source_read_turn(&in->source, in->fd, &error);
-        if (end == TURN_EOF || end == TURN_ERROR)
-                (void)event_del(in->turn); /* cannot fail on an event of ours */
-        if (end == TURN_EOF)
-                source_set_state(&in->source, SOURCE_ENDED, "standard input has ended");
-        else if (end == TURN_ERROR)
-                source_set_state(&in->source, SOURCE_ENDED, "standard input cannot be read: %s; giving up",
-                                 strerror(error));
-        else if (!in->polled)
-                (void)event_add(in->turn, &at_once); /* its timer slot exists: needs no memory */
+        stdin_wake(ctx);
 }
 
 /* A nonblocking descriptor for standard input; -1 with errno. */
@@ -80,22 +81,6 @@ static bool can_poll(int fd)
         return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && (!S_ISCHR(st.st_mode) || isatty(fd));
 }
 
-static bool arm(struct standard_input *in)
-{
-        struct event_base *base = in->source.base;
-
-        if (can_poll(in->fd))
-                in->turn = event_new(base, in->fd, EV_READ | EV_PERSIST, on_turn, in);
-        if (in->turn && event_add(in->turn, NULL) == 0) {
-                in->polled = true;
-                event_active(in->turn, EV_READ, 0); /* say "reading" before the first byte comes */
-                return true;
-        }
-        free_event(&in->turn);
-        in->turn = evtimer_new(base, on_turn, in);
-        return in->turn && event_add(in->turn, &at_once) == 0;
-}
-
 static int stdin_start(struct source *s, struct error *error)
 {
         struct standard_input *in = (struct standard_input *)s;
@@ -111,16 +96,18 @@ static int stdin_start(struct source *s, struct error *error)
                 return r;
         }
         taken = true;
-        if (arm(in))
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        if (can_poll(in->fd))
+                in->readable = event_new(s->base, in->fd, EV_READ | EV_PERSIST, on_readable, in);
+        if (in->readable && event_add(in->readable, NULL) != 0)
+                free_event(&in->readable);
+        return 0;
 }
 
 static void stdin_stop(struct source *s)
 {
         struct standard_input *in = (struct standard_input *)s;
 
-        free_event(&in->turn);
+        free_event(&in->readable);
         if (in->fd < 0)
                 return;
         if (in->flags >= 0)
@@ -129,4 +116,4 @@ static void stdin_stop(struct source *s)
         taken = false;
 }
 
-const struct medium medium_stdin = { sizeof(struct standard_input), stdin_start, stdin_stop, NULL, NULL };
+const struct medium medium_stdin = { sizeof(struct standard_input), stdin_start, stdin_wake, stdin_stop, NULL, NULL };

@@ -49,17 +49,14 @@ struct tail {
         struct source source;
         struct watch file, name;
         struct second_tick tick;
-        struct event *turn; /* zero delay: woken, or work left */
-        int fd;             /* -1 = not attached */
-        struct stat id;     /* of fd: device and inode */
-        uint64_t offset;    /* bytes read of this file */
+        int fd;          /* -1 = not attached */
+        struct stat id;  /* of fd: device and inode */
+        uint64_t offset; /* bytes read of this file */
         uint8_t last[LAST_BYTES];
         size_t last_size;
         bool nameless;       /* the path no longer names the open file */
         unsigned idle_ticks; /* ticks since then without growth */
 };
-
-static const struct timeval at_once = { 0, 0 };
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -69,14 +66,6 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static const char *path_of(const struct tail *t)
 {
         return source_uri_path(&t->source.uri);
-}
-
-static void arm_turn(void *ctx)
-{
-        struct tail *t = ctx;
-
-        if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
-                (void)event_add(t->turn, &at_once); /* fails only when out of memory; then the tick does it */
 }
 
 static void begin_again(struct tail *t)
@@ -286,7 +275,7 @@ static void check_replaced(struct tail *t)
                 detach_file(t);
                 break;
         }
-        arm_turn(t); /* goes on with the old file, or attaches the new one */
+        source_wake(t); /* goes on with the old file, or attaches the new one */
 }
 
 static void check_name(struct tail *t)
@@ -311,7 +300,7 @@ static void check_and_read(struct tail *t)
         int error = 0;
 
         if (source_is_busy(&t->source)) {
-                arm_turn(t);
+                source_wake(t);
                 return;
         }
         if (t->fd >= 0)
@@ -320,7 +309,7 @@ static void check_and_read(struct tail *t)
                 return;
         switch (drain_file(t, &error)) {
         case TURN_BUDGET:
-                arm_turn(t);
+                source_wake(t);
                 break;
         case TURN_ERROR:
                 lose_file(t, error);
@@ -333,12 +322,10 @@ static void check_and_read(struct tail *t)
 
 /* ------------------------------------------------------------------- medium */
 
-static void on_turn(evutil_socket_t fd, short what, void *ctx)
+static void tail_wake(struct source *s)
 {
-        (void)fd;
-        (void)what;
         watchdog_begin(WATCHDOG_SOURCE);
-        check_and_read(ctx);
+        check_and_read((struct tail *)s);
         watchdog_end();
 }
 
@@ -348,7 +335,7 @@ static void on_second(void *ctx)
 
         if (t->nameless)
                 t->idle_ticks++;
-        arm_turn(t);
+        source_wake(t);
 }
 
 static int tail_start(struct source *s, struct error *error)
@@ -356,12 +343,9 @@ static int tail_start(struct source *s, struct error *error)
         struct tail *t = (struct tail *)s;
 
         t->fd = -1;
-        t->file = t->name = (struct watch){ .seen = arm_turn, .ctx = t };
+        t->file = t->name = (struct watch){ .seen = source_wake, .ctx = s };
         t->tick = (struct second_tick){ .passed = on_second, .ctx = t };
-        t->turn = evtimer_new(s->base, on_turn, t);
-        if (t->turn && second_tick_start(s->base, &t->tick) == 0 && event_add(t->turn, &at_once) == 0)
-                return 0;
-        return error_code(error, -ENOMEM, "out of memory");
+        return second_tick_start(s->base, &t->tick) == 0 ? 0 : error_code(error, -ENOMEM, "out of memory");
 }
 
 static void tail_stop(struct source *s)
@@ -371,7 +355,6 @@ static void tail_stop(struct source *s)
         detach_file(t);
         watch_stop(&t->name);
         second_tick_stop(&t->tick);
-        free_event(&t->turn);
 }
 
 static void tail_position(const struct source *s, struct source_position *ret)
@@ -386,4 +369,4 @@ static void tail_position(const struct source *s, struct source_position *ret)
         memcpy(ret->last, t->last, t->last_size);
 }
 
-const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop, tail_position, NULL };
+const struct medium medium_file = { sizeof(struct tail), tail_start, tail_wake, tail_stop, tail_position, NULL };
