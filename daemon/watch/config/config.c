@@ -110,91 +110,82 @@ static int parse_flag(const struct command *c, const struct option *o, void *fil
         return 0;
 }
 
-#define FLAG(n, t) OPTION_CALLBACK(n, 0, NULL, parse_flag, COMPLETE_NOTHING, t)
+#define FLAG(n, t)          OPTION_CALLBACK(n, 0, NULL, parse_flag, COMPLETE_NOTHING, t)
+#define SETTING(n, v, c, t) OPTION_CALLBACK(n, 0, v, parse_setting, c, t)
 
 static const struct option options[] = {
         OPTION_TEXT("config", 'c', "FILE", struct arguments, file, COMPLETE_FILE,
                     "YAML with the same settings (see heapwatchd.yaml(5)); the command line wins over the file"),
-        OPTION_CALLBACK("publish", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
-                        "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
-                        "loopback address; others are refused, because nothing would keep strangers out"),
-        OPTION_CALLBACK("request", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
-                        "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
-                        "/run/heapwatch as root"),
-        OPTION_CALLBACK(
-                "listen", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
+        SETTING("publish", "ENDPOINT", COMPLETE_NOTHING,
+                "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
+                "loopback address; others are refused, because nothing would keep strangers out"),
+        SETTING("request", "ENDPOINT", COMPLETE_NOTHING,
+                "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
+                "/run/heapwatch as root"),
+        SETTING("listen", "ENDPOINT", COMPLETE_NOTHING,
                 "also listen at tcp://ADDRESS:PORT and at the port above it, for other machines: encrypted, and "
                 "for those alone whose key is authorised (see `heapwatch keys`)"),
-        OPTION_CALLBACK(
-                "keys", 0, "DIR", parse_setting, COMPLETE_FILE,
+        SETTING("keys", "DIR", COMPLETE_FILE,
                 "with --listen: the directory of this daemon's key, server.key, and of authorized.yaml (default "
                 "~/.config/heapwatch/keys); read again on SIGHUP and `heapwatch ctl reload`"),
         FLAG("show-arguments",
              "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
              "otherwise. The programs' environment is never published"),
-        OPTION_CALLBACK("resolution", 0, "TIME", parse_setting, COMPLETE_NOTHING,
-                        "step in which growth is judged, 100ms to 1h (default 1m)"),
-        OPTION_CALLBACK(
-                "leak-after", 0, "TIME", parse_setting, COMPLETE_NOTHING,
+        SETTING("resolution", "TIME", COMPLETE_NOTHING, "step in which growth is judged, 100ms to 1h (default 1m)"),
+        SETTING("leak-after", "TIME", COMPLETE_NOTHING,
                 "growth that lasts this long without slowing down is called a leak (default 180 steps, which is 3h; at "
                 "least 20 steps; given alone, it sets the step to a 180th)"),
-        OPTION_CALLBACK("limit", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
-                        "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
-                        "machine allow"),
-        OPTION_CALLBACK(
-                "memory", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
+        SETTING("limit", "BYTES", COMPLETE_NOTHING,
+                "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
+                "machine allow"),
+        SETTING("memory", "BYTES", COMPLETE_NOTHING,
                 "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
-        OPTION_CALLBACK("census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
-                        "memory that reading the heap of a program from outside may need, a quarter more than the heap "
-                        "(default 1GiB): the bands of a larger heap are estimated from a sample; off: no heap of a "
-                        "program with the agent is read"),
-        OPTION_CALLBACK(
-                "keep-ended", 0, "NUMBER", parse_setting, COMPLETE_NOTHING,
+        SETTING("census-memory", "BYTES|off", COMPLETE_NOTHING,
+                "memory that reading the heap of a program from outside may need, a quarter more than the heap "
+                "(default 1GiB): the bands of a larger heap are estimated from a sample; off: no heap of a "
+                "program with the agent is read"),
+        SETTING("keep-ended", "NUMBER", COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "
                 "and of any target the run before its newest, as NAME~1; the oldest go first, and of one name at most "
                 "4 stay (default 16)"),
-        OPTION_CALLBACK("keep-ended-for", 0, "TIME", parse_setting, COMPLETE_NOTHING,
-                        "how long they are kept (default 48h)"),
-        OPTION_CALLBACK("allow-source", 0, "PATTERN", parse_setting, COMPLETE_NOTHING,
-                        "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
-                        "where * does not match a '/'; may be given several times. Without it they may add what the "
-                        "daemon's user could read without privileges, and nothing that listens"),
-        OPTION_CALLBACK(
-                "record", 0, "DIR", parse_setting, COMPLETE_FILE,
+        SETTING("keep-ended-for", "TIME", COMPLETE_NOTHING, "how long they are kept (default 48h)"),
+        SETTING("allow-source", "PATTERN", COMPLETE_NOTHING,
+                "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
+                "where * does not match a '/'; may be given several times. Without it they may add what the "
+                "daemon's user could read without privileges, and nothing that listens"),
+        SETTING("record", "DIR", COMPLETE_FILE,
                 "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
                 "program and daemon; see `heapwatch recording` and `heapwatch recording dump`. Never the programs' "
                 "environment, their arguments with --show-arguments only"),
-        OPTION_CALLBACK("record-budget", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
-                        "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
-                        "oldest go first. Recording pauses where less than 1GiB would be left free"),
-        OPTION_CALLBACK("record-for", 0, "TIME", parse_setting, COMPLETE_NOTHING,
-                        "how long recordings are kept (default 7d)"),
-        OPTION_CALLBACK("checkpoint", 0, "DIR", parse_setting, COMPLETE_FILE,
-                        "keep what is known of all targets in DIR, so that a daemon that is started again goes on: "
-                        "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
-        OPTION_CALLBACK("checkpoint-every", 0, "TIME", parse_setting, COMPLETE_NOTHING,
-                        "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
-                        "end writes all of them, within 5 s"),
-        OPTION_CALLBACK(
-                "state", 0, "DIR", parse_setting, COMPLETE_FILE,
+        SETTING("record-budget", "BYTES", COMPLETE_NOTHING,
+                "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
+                "oldest go first. Recording pauses where less than 1GiB would be left free"),
+        SETTING("record-for", "TIME", COMPLETE_NOTHING, "how long recordings are kept (default 7d)"),
+        SETTING("checkpoint", "DIR", COMPLETE_FILE,
+                "keep what is known of all targets in DIR, so that a daemon that is started again goes on: "
+                "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
+        SETTING("checkpoint-every", "TIME", COMPLETE_NOTHING,
+                "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
+                "end writes all of them, within 5 s"),
+        SETTING("state", "DIR", COMPLETE_FILE,
                 "as the daemon that `heapwatch run` starts: keep in DIR how this daemon ends, for the one after "
                 "it and for those who start it again, and the older part of its log, which is then at most "
                 "1MiB where standard error is a file. One daemon at a time has DIR (default: that of "
                 "--checkpoint, if given)"),
-        OPTION_CALLBACK("rules", 0, "FILE", parse_setting, COMPLETE_FILE,
-                        "rules for alerts, beside the built-in ones; may be given several times (see "
-                        "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
-                        "have not changed keep their state, and with a mistake in any file the old rules go on"),
-        OPTION_CALLBACK("notify", 0, "WHEN", parse_setting, COMPLETE_NOTHING,
-                        "whether alerts are acted on; on (default): by `heapwatch notify`, which the daemon starts "
-                        "when a rule has actions, starts again when it ends, and ends with itself; off: they are "
-                        "published alone"),
-        OPTION_CALLBACK("log-level", 0, "LEVEL", parse_setting, COMPLETE_NOTHING,
-                        "error, warning, info (default) or debug, for all of the daemon or by room, as in "
-                        "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
-                        "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
-                        "that repeats more than 20 times a second is left out and counted"),
+        SETTING("rules", "FILE", COMPLETE_FILE,
+                "rules for alerts, beside the built-in ones; may be given several times (see "
+                "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
+                "have not changed keep their state, and with a mistake in any file the old rules go on"),
+        SETTING("notify", "WHEN", COMPLETE_NOTHING,
+                "whether alerts are acted on; on (default): by `heapwatch notify`, which the daemon starts "
+                "when a rule has actions, starts again when it ends, and ends with itself; off: they are "
+                "published alone"),
+        SETTING("log-level", "LEVEL", COMPLETE_NOTHING,
+                "error, warning, info (default) or debug, for all of the daemon or by room, as in "
+                "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
+                "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
+                "that repeats more than 20 times a second is left out and counted"),
         FLAG("print-config", "show the effective configuration and exit"),
         FLAG("check-rules", "check the rule FILEs and exit (used by heapwatch rules)"),
         FLAG("list-rules", "list the built-in rules and those of the FILEs"),
@@ -244,7 +235,6 @@ static const struct command command_heapwatchd = {
         .size = sizeof(struct arguments),
 };
 
-/* With a task about rules the arguments are rule files (or files of tests). */
 static bool fill_endpoints(struct config *c)
 {
         char publish[CONFIG_ENDPOINT_MAX], request[CONFIG_ENDPOINT_MAX];
@@ -274,7 +264,7 @@ static bool check_keys(struct config *c)
         return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse_option(error.text);
 }
 
-/* Takes the arguments, then the file. */
+/* Takes the arguments, which are rule files for a task about rules, then the file. */
 static enum config_result fill_config(struct config *c, const struct arguments *a)
 {
         struct error error;
