@@ -28,8 +28,8 @@ struct group {
 
 /* The nodes of the current rule's texts. */
 struct places {
-        const yaml_node_t *rule, *name, *expr, *until, *hold_for, *keep;
-        const yaml_node_t *labels[RULE_PAIRS_MAX], *annotations[RULE_PAIRS_MAX], *targets[RULE_TARGETS_MAX];
+        const yaml_node_t *rule;
+        const yaml_node_t *of[FIELD_TARGET + 1][RULE_TARGETS_MAX]; /* by item, 0 where there is but one */
 };
 
 /* ------------------------------------------------------------------ one rule */
@@ -93,7 +93,7 @@ static bool read_targets(struct reader *r, const yaml_node_t *node, struct rule_
         t->n_targets = 0;
         if (node->type == YAML_SCALAR_NODE) {
                 t->targets[0] = yaml_text(&r->file, node, what);
-                p->targets[0] = node;
+                p->of[FIELD_TARGET][0] = node;
                 t->n_targets = 1;
                 return t->targets[0] != NULL;
         }
@@ -106,43 +106,10 @@ static bool read_targets(struct reader *r, const yaml_node_t *node, struct rule_
                         return false;
                 if (t->n_targets == RULE_TARGETS_MAX)
                         return yaml_error(&r->file, item, 0, "a rule has at most 64 targets; use a pattern");
-                p->targets[t->n_targets] = item;
+                p->of[FIELD_TARGET][t->n_targets] = item;
                 t->targets[t->n_targets++] = text;
         }
         return true;
-}
-
-static const yaml_node_t *place_of(const struct places *p, const struct rule_error *e)
-{
-        const yaml_node_t *at = NULL;
-
-        switch (e->field) {
-        case FIELD_NAME:
-                at = p->name;
-                break;
-        case FIELD_EXPR:
-                at = p->expr;
-                break;
-        case FIELD_UNTIL:
-                at = p->until;
-                break;
-        case FIELD_FOR:
-                at = p->hold_for;
-                break;
-        case FIELD_KEEP:
-                at = p->keep;
-                break;
-        case FIELD_LABEL:
-                at = p->labels[e->item];
-                break;
-        case FIELD_ANNOTATION:
-                at = p->annotations[e->item];
-                break;
-        case FIELD_TARGET:
-                at = p->targets[e->item];
-                break;
-        }
-        return at ? at : p->rule;
 }
 
 static bool report_error(struct reader *r, const struct places *p, const struct rule_error *e)
@@ -150,10 +117,11 @@ static bool report_error(struct reader *r, const struct places *p, const struct 
         static const char *const names[] = { "alert",           "expr",  "until",      "for",
                                              "keep_firing_for", "label", "annotation", "targets" };
 
+        const yaml_node_t *at = p->of[e->field][e->item] ? p->of[e->field][e->item] : p->rule;
+
         if (e->column)
-                return yaml_error(&r->file, place_of(p, e), e->column, "%s, column %u: %s", names[e->field], e->column,
-                                  e->text);
-        return yaml_error(&r->file, place_of(p, e), 0, "%s: %s", names[e->field], e->text);
+                return yaml_error(&r->file, at, e->column, "%s, column %u: %s", names[e->field], e->column, e->text);
+        return yaml_error(&r->file, at, 0, "%s: %s", names[e->field], e->text);
 }
 
 /* Puts the rule into the set, replacing the one it modifies. */
@@ -237,31 +205,31 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         bool enabled = true;
 
         if (!yaml_is_mapping(&r->file, node, "a rule with alert: and expr:") ||
-            !read_text(r, node, "alert", "the name of the rule", &name, &p.name))
+            !read_text(r, node, "alert", "the name of the rule", &name, p.of[FIELD_NAME]))
                 return false;
         if (!name && yaml_get(&r->file, node, "record"))
                 return yaml_error(&r->file, node, 0, "recording rules are not supported; expected alert: NAME");
         if (!name)
                 return yaml_error(&r->file, node, 0, "this rule has no name; expected alert: NAME");
-        if (!find_changed(r, g, name, p.name, &changed))
+        if (!find_changed(r, g, name, p.of[FIELD_NAME][0], &changed))
                 return false;
 
         struct rule_text t = changed ? changed->text : (struct rule_text){ .group = g->name };
         t.name = name;
         const yaml_node_t *targets = yaml_get(&r->file, node, "targets"), *on = yaml_get(&r->file, node, "enabled");
         bool good = yaml_check_keys(&r->file, node, keys, ARRAY_SIZE(keys));
-        good = read_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr) && good;
-        good = read_text(r, node, "until", "a condition such as live < 1GiB", &t.until, &p.until) && good;
-        good = read_text(r, node, "for", "a time such as 5m", &t.hold_for, &p.hold_for) && good;
-        good = read_text(r, node, "keep_firing_for", "a time such as 5m", &t.keep_firing_for, &p.keep) && good;
-        good = read_pairs(r, node, "labels", t.labels, &t.n_labels, p.labels) && good;
-        good = read_pairs(r, node, "annotations", t.annotations, &t.n_annotations, p.annotations) && good;
+        good = read_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, p.of[FIELD_EXPR]) && good;
+        good = read_text(r, node, "until", "a condition such as live < 1GiB", &t.until, p.of[FIELD_UNTIL]) && good;
+        good = read_text(r, node, "for", "a time such as 5m", &t.hold_for, p.of[FIELD_FOR]) && good;
+        good = read_text(r, node, "keep_firing_for", "a time such as 5m", &t.keep_firing_for, p.of[FIELD_KEEP]) && good;
+        good = read_pairs(r, node, "labels", t.labels, &t.n_labels, p.of[FIELD_LABEL]) && good;
+        good = read_pairs(r, node, "annotations", t.annotations, &t.n_annotations, p.of[FIELD_ANNOTATION]) && good;
         good = read_targets(r, targets ? targets : g->targets, &t, &p) && good;
         if (on)
                 good = yaml_boolean(&r->file, on, &enabled) && good;
         t.off = !enabled;
-        if (!t.expr && !p.expr)
-                good = no_expression(r, name, p.name) && good;
+        if (!t.expr && !p.of[FIELD_EXPR][0])
+                good = no_expression(r, name, p.of[FIELD_NAME][0]) && good;
         return good && make_rule(r, g, node, &t, &p, changed);
 }
 
