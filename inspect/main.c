@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/process/code/known_code.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/threads.h"
@@ -184,7 +184,6 @@ static bool prepare_snapshot(const struct inspect_subject *s, struct heap_snapsh
         const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
         const uint64_t most = available < allowed ? available : allowed;
         struct error why, unused;
-        char bytes[HW_NUMBER_MAX];
 
         if (x)
                 heap_sample_clear(x);
@@ -199,8 +198,7 @@ static bool prepare_snapshot(const struct inspect_subject *s, struct heap_snapsh
         }
         if (available >= allowed)
                 return error_set(error, "%s", why.text);
-        return error_set(error, "%.600s, and %s are available here", why.text,
-                         hw_bytes_text(bytes, sizeof(bytes), (double)available));
+        return error_set(error, "%.600s, and %s are available here", why.text, BYTES_TEXT(available));
 }
 
 /* How a heap is being copied. */
@@ -248,15 +246,12 @@ static void wait_for_moment(const struct inspect_subject *s, struct attempt *a)
 /* What is said before it lasts, on a line that `heapwatch` passes on at once (INSPECT_NOTE). */
 static void announce_copy(const struct attempt *a, const struct heap_snapshot *n, const struct inspect_request *r)
 {
-        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
-
         (void)fprintf(stderr,
                       INSPECT_NOTE
                       "%s of heap: a copy would stop the program for about %s, longer than --max-pause (%s); "
                       "most of it is copied while the program runs\n",
-                      hw_bytes_text(bytes, sizeof(bytes), (double)n->heap_bytes),
-                      hw_duration_text(time, sizeof(time), (double)copy_ns(a, n->heap_bytes)),
-                      hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
+                      BYTES_TEXT(n->heap_bytes), DURATION_TEXT(copy_ns(a, n->heap_bytes)),
+                      DURATION_TEXT(r->max_pause_ns));
 }
 
 /*
@@ -290,29 +285,26 @@ static int explain_no_copy(const struct inspect_subject *s, const struct attempt
                            struct error *error)
 {
         const uint64_t ns = copy_ns(a, heap_bytes);
-        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX], advice[PAUSE_COMMAND_BYTES];
+        char advice[PAUSE_COMMAND_BYTES];
 
         if (a->is_refused)
                 return INSPECT_REFUSED;
         if (a->collecting_ns)
                 (void)error_set(error, "process %ld has been in one collection for %s; try again later", (long)s->pid,
-                                hw_duration_text(time, sizeof(time), (double)a->collecting_ns));
+                                DURATION_TEXT(a->collecting_ns));
         else if (a->stops >= STOPS_MOST)
                 (void)error_set(error,
                                 "%u stops of process %ld were too short to copy its heap (%s) and what may lead to it: "
                                 "--max-pause is %s. Try: %s",
-                                a->stops, (long)s->pid, hw_bytes_text(bytes, sizeof(bytes), (double)heap_bytes),
-                                hw_duration_text(most, sizeof(most), (double)s->request->max_pause_ns),
+                                a->stops, (long)s->pid, BYTES_TEXT(heap_bytes), DURATION_TEXT(s->request->max_pause_ns),
                                 head_pause_command(advice, s, u64_sat(2 * (double)s->request->max_pause_ns)));
         else
                 (void)error_set(
                         error,
                         "process %ld moves its heap (%s) in collections before it is copied while it runs, and at "
                         "present a copy would stop it for about %s (--max-pause is %s). Try: %s",
-                        (long)s->pid, hw_bytes_text(bytes, sizeof(bytes), (double)heap_bytes),
-                        hw_duration_text(time, sizeof(time), (double)ns),
-                        hw_duration_text(most, sizeof(most), (double)s->request->max_pause_ns),
-                        head_pause_command(advice, s, ns));
+                        (long)s->pid, BYTES_TEXT(heap_bytes), DURATION_TEXT(ns),
+                        DURATION_TEXT(s->request->max_pause_ns), head_pause_command(advice, s, ns));
         return EXIT_USAGE;
 }
 
@@ -639,7 +631,6 @@ static int inspect_program(struct inspect_subject *s, const struct verb *v, cons
 static int inspect_core(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct core c;
-        char missing[HW_NUMBER_MAX];
         int status = EXIT_USAGE;
 
         if (!core_open(&c, r->core, error))
@@ -653,8 +644,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
                 status = inspect_program(&s, v, r->core, error);
         if (status != EXIT_OK && c.missing) {
                 const struct error why = *error;
-                (void)error_set(error, "%.700s; it was cut off, %s is missing", why.text,
-                                hw_bytes_text(missing, sizeof(missing), (double)c.missing));
+                (void)error_set(error, "%.700s; it was cut off, %s is missing", why.text, BYTES_TEXT(c.missing));
         }
         core_close(&c);
         return status;

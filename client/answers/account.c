@@ -10,7 +10,7 @@
 #include "client/world/state/band_name.h"
 #include "client/world/state/world.h"
 #include "proto/base/ckd.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/wire/words.h"
 
 #define LABEL 60 /* bytes of a band's label that are shown */
@@ -162,7 +162,7 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
         const struct world_band *grown[ACCOUNT_BANDS];
         const size_t n = account_bands(t, grown);
         struct census_age age;
-        char line[CENSUS_LINE], place[BAND_PLACE_MAX], gained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX];
+        char line[CENSUS_LINE], place[BAND_PLACE_MAX];
 
         census_age_of(&age, t, live);
         if (age.any)
@@ -172,10 +172,8 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
                 struct target_answer *r = add_row(a, "bands", ANSWER_DIM);
                 const char *label = grown[i]->def->label;
 
-                append_text(r->text, "+%s, has %s  %.*s%s",
-                            hw_bytes_text(gained, sizeof(gained), (double)(grown[i]->bytes - grown[i]->first_bytes)),
-                            hw_bytes_text(bytes, sizeof(bytes), (double)grown[i]->bytes), LABEL, label,
-                            strlen(label) > LABEL ? "..." : "");
+                append_text(r->text, "+%s, has %s  %.*s%s", BYTES_TEXT(grown[i]->bytes - grown[i]->first_bytes),
+                            BYTES_TEXT(grown[i]->bytes), LABEL, label, strlen(label) > LABEL ? "..." : "");
                 if (band_place(place, sizeof(place), grown[i]->def)[0])
                         append_text(r->text, " (%s)", place);
         }
@@ -214,15 +212,13 @@ static void add_notes(struct account *a, const struct world_target *t)
 
 static void add_last_pauses(struct account *a, const struct evidence *e)
 {
-        char pause[HW_NUMBER_MAX];
-
         for (size_t i = 0; e->t->gc && i < e->t->gc->n_last; i++) {
                 const Hw__Collection *c = e->t->gc->last[i];
                 const uint64_t pause_ns = c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns;
 
                 append_text(add_moment(a, "pauses", c->end_time_ns)->after, "  %s, generation %u%s%s",
-                            hw_duration_text(pause, sizeof(pause), (double)pause_ns), c->generation,
-                            c->major ? ", major" : "", c->has_watch_pause_ns ? ", for a census of heapwatch's" : "");
+                            DURATION_TEXT(pause_ns), c->generation, c->major ? ", major" : "",
+                            c->has_watch_pause_ns ? ", for a census of heapwatch's" : "");
         }
 }
 

@@ -11,7 +11,7 @@
 #include "client/world/state/world.h"
 #include "proto/base/ckd.h"
 #include "proto/base/text_out.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 
 #define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* a limit this near is critical */
 
@@ -132,13 +132,11 @@ char *answers_sync_text(char *out, size_t size, const struct world_target *t)
         const double sync_ns = facts_get(t, FACT_GC_SYNC);
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const uint64_t span_ns = sub_sat(t->event_time_ns, run && run->has_first_time_ns ? run->first_time_ns : 0);
-        char time[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
 
         if (isnan(sync_ns))
                 return text_join(out, size, "not known: only a log of the program tells", NULL);
-        return text_join(out, size, hw_duration_text(time, sizeof(time), sync_ns), ", ",
-                         hw_share_text(share, sizeof(share), span_ns > 0 ? sync_ns / (double)span_ns : 0),
-                         " of the run", NULL);
+        return text_join(out, size, DURATION_TEXT(sync_ns), ", ",
+                         SHARE_TEXT(span_ns > 0 ? sync_ns / (double)span_ns : 0), " of the run", NULL);
 }
 
 const char *answers_no_scheduler(const struct world_target *t)
@@ -244,12 +242,12 @@ void answers_of(struct answers *ret, const struct world_target *t, bool live)
 char *answer_moment(char out[ANSWER_MOMENT], const struct world_target *t, uint64_t time_ns)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+        char into[HW_NUMBER_MAX];
 
         (void)hw_duration_text(into, sizeof(into), (double)time_ns);
         if (run && run->has_start_wall_ns && time_ns <= UINT64_MAX - run->start_wall_ns)
-                (void)snprintf(out, ANSWER_MOMENT, "%s (%s into the run)",
-                               hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns), into);
+                (void)snprintf(out, ANSWER_MOMENT, "%s (%s into the run)", TIME_TEXT(run->start_wall_ns + time_ns),
+                               into);
         else
                 (void)snprintf(out, ANSWER_MOMENT, "%s into the run", into);
         return out;

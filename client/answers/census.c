@@ -8,7 +8,7 @@
 #include "client/answers/evidence.h"
 #include "client/world/state/band_name.h"
 #include "client/world/state/world.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 #include "proto/base/text_out.h"
@@ -208,12 +208,11 @@ double census_margin_of_gain(const struct world_target *t, const struct world_ba
 char *census_pauses_text(char *out, size_t size, const struct world_target *t)
 {
         const double all = facts_get(t, FACT_WATCH_PAUSES), longest = facts_get(t, FACT_WATCH_PAUSE_MAX);
-        char sum[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
 
         if (!(all > 0))
                 return text_join(out, size, "", NULL);
-        return text_join(out, size, "of which heapwatch's: ", hw_duration_text(sum, sizeof(sum), all), ", the longest ",
-                         hw_duration_text(most, sizeof(most), longest), NULL);
+        return text_join(out, size, "of which heapwatch's: ", DURATION_TEXT(all), ", the longest ",
+                         DURATION_TEXT(longest), NULL);
 }
 
 char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns)

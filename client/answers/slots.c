@@ -8,7 +8,7 @@
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "client/world/state/band_name.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/rate.h"
@@ -312,11 +312,9 @@ static const Hw__Resident *parts_of(const struct evidence *e)
 static bool parts_are_older(const struct evidence *e)
 {
         const Hw__Process *p = parts_of(e) ? e->t->heap->process : NULL;
-        char counted[HW_NUMBER_MAX], said[HW_NUMBER_MAX];
 
         return p && p->has_rss_bytes && p->has_sampled_wall_ns && p->sampled_wall_ns > parts_of(e)->sampled_wall_ns &&
-               strcmp(hw_bytes_text(counted, sizeof(counted), (double)parts_of(e)->rss_bytes),
-                      hw_bytes_text(said, sizeof(said), (double)p->rss_bytes)) != 0;
+               strcmp(BYTES_TEXT(parts_of(e)->rss_bytes), BYTES_TEXT(p->rss_bytes)) != 0;
 }
 
 /* Live data, heap, resident memory; the last one first where what grows is only in it. */

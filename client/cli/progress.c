@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/clock.h"
 
 #define DRAW_MS 100
@@ -22,16 +22,14 @@ void progress_begin(struct progress *p, const char *command, const char *const *
 
 void progress_show(struct progress *p, uint64_t done_bytes)
 {
-        char done[HW_NUMBER_MAX], total[HW_NUMBER_MAX];
         uint64_t now = p->terminal ? clock_mono_ms() : 0;
 
         if (!p->terminal || now - p->shown_ms < DRAW_MS)
                 return;
         p->shown_ms = now;
-        (void)fprintf(stderr, "\rheapwatch %s: read %s", p->command,
-                      hw_bytes_text(done, sizeof(done), (double)done_bytes));
+        (void)fprintf(stderr, "\rheapwatch %s: read %s", p->command, BYTES_TEXT(done_bytes));
         if (p->total_bytes && done_bytes <= p->total_bytes)
-                (void)fprintf(stderr, " of %s (%u %%)", hw_bytes_text(total, sizeof(total), (double)p->total_bytes),
+                (void)fprintf(stderr, " of %s (%u %%)", BYTES_TEXT(p->total_bytes),
                               (unsigned)((double)done_bytes * 100 / (double)p->total_bytes));
         (void)fputs("\x1b[K", stderr);
 }

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/private_directory.h"
@@ -125,7 +125,6 @@ static bool is_allowed(const struct list *l, const char *who, const char *why, c
                        uint64_t wall_ns, struct error *error)
 {
         uint64_t day = 0;
-        char text[HW_NUMBER_MAX];
 
         for (size_t i = 0; i < l->n; i++) {
                 const struct found *f = &l->bundles[i];
@@ -137,7 +136,7 @@ static bool is_allowed(const struct list *l, const char *who, const char *why, c
                 day += age < NS_PER_DAY;
                 if (age < limits->apart_ns && n - m - 1 == strlen(who) && !strncmp(whose, who, n - m - 1))
                         return error_set(error, ACTION_NOT_DONE "the bundle %s is less than %s old", f->name,
-                                         hw_duration_text(text, sizeof(text), (double)limits->apart_ns));
+                                         DURATION_TEXT(limits->apart_ns));
         }
         if (limits->per_day && day >= limits->per_day)
                 return error_set(error, ACTION_NOT_DONE "%llu bundles of '%s' were made within a day",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/eventlog/advice.h"
 #include "proto/base/array.h"
 
@@ -174,7 +174,7 @@ static void add_unjudged(struct findings *f, size_t target, const char *rule, co
 
 void findings_add_unjudged(struct findings *f)
 {
-        char sentence[512], number[HW_NUMBER_MAX];
+        char sentence[512];
 
         for (size_t t = 0; t < f->n_targets && !f->refused; t++) {
                 const struct unjudged *u = &f->unjudged[t];
@@ -182,13 +182,13 @@ void findings_add_unjudged(struct findings *f)
 
                 if (u->lost_bytes && !reported) {
                         (void)snprintf(sentence, sizeof(sentence), "%s of the log is damaged and was not judged",
-                                       hw_bytes_text(number, sizeof(number), (double)u->lost_bytes));
+                                       BYTES_TEXT(u->lost_bytes));
                         add_unjudged(f, t, DAMAGED, sentence);
                 } else if (u->places && !reported) {
                         (void)snprintf(sentence, sizeof(sentence),
                                        "the log is damaged at %s place%s: its events could be read, but some may be "
                                        "missing",
-                                       hw_count_text(number, sizeof(number), u->places), u->places == 1 ? "" : "s");
+                                       COUNT_TEXT(u->places), u->places == 1 ? "" : "s");
                         add_unjudged(f, t, DAMAGED, sentence);
                 }
                 if (u->unread) {
@@ -226,24 +226,23 @@ size_t findings_parts(const struct findings *f, size_t target)
 
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
 {
-        char length[HW_NUMBER_MAX];
         size_t n;
 
         out[0] = '\0';
         if (item->fired_ns != UINT64_MAX) {
-                char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+                char into[HW_NUMBER_MAX];
 
                 (void)hw_duration_text(into, sizeof(into), (double)item->fired_ns);
                 if (item->fired_wall_ns == UINT64_MAX)
                         (void)snprintf(out, FINDING_TIMES_MAX, " at %s into the run", into);
                 else
                         (void)snprintf(out, FINDING_TIMES_MAX, " at %s (%s into the run)",
-                                       hw_time_text(wall, sizeof(wall), item->fired_wall_ns), into);
+                                       TIME_TEXT(item->fired_wall_ns), into);
         }
         n = strlen(out);
         if (item->fired_ns != UINT64_MAX && item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
                 (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", for %s",
-                               hw_duration_text(length, sizeof(length), (double)(item->resolved_ns - item->fired_ns)));
+                               DURATION_TEXT(item->resolved_ns - item->fired_ns));
         n = strlen(out);
         if (item->run > 1)
                 (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", run %u", item->run);

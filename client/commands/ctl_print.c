@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 #include "proto/base/nearest.h"
@@ -59,11 +59,11 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
         static const char *const kinds[] = {
                 "unknown", "source", "rules", "publish", "request", "reload", "removal", "housekeeping",
         };
-        char safe[512], text[HW_NUMBER_MAX];
+        char safe[512];
 
         if (!t || !t->has_cpu_ns)
                 return;
-        (void)printf("  %s %s", when, hw_duration_text(text, sizeof(text), (double)t->cpu_ns));
+        (void)printf("  %s %s", when, DURATION_TEXT(t->cpu_ns));
         if (t->has_kind && t->kind > 0 && (size_t)t->kind < ARRAY_SIZE(kinds))
                 (void)printf(" (%s%s%s)", kinds[t->kind], t->target && *t->target ? " of " : "",
                              safe_text(safe, sizeof(safe), t->target));
@@ -71,9 +71,7 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
 
 static void print_count(const char *words, bool known, uint64_t n, const char *after)
 {
-        char text[HW_NUMBER_MAX];
-
-        (void)printf("%s %s%s", words, known ? hw_count_text(text, sizeof(text), n) : UNKNOWN, after);
+        (void)printf("%s %s%s", words, known ? COUNT_TEXT(n) : UNKNOWN, after);
 }
 
 /* Who came in over TCP and who did not; what changed something. */
@@ -95,17 +93,17 @@ static void print_connections(const Hw__DaemonState *d)
 
 static void print_daemon(const Hw__DaemonState *d)
 {
-        char safe[256], text[HW_NUMBER_MAX];
+        char safe[256];
 
         (void)printf("heapwatchd %s", safe_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN));
         if (d->has_pid)
                 (void)printf("  pid %u", d->pid);
         if (d->has_started_wall_ns)
-                (void)printf("  since %s", hw_time_text(text, sizeof(text), d->started_wall_ns));
+                (void)printf("  since %s", TIME_TEXT(d->started_wall_ns));
         if (d->has_rss_bytes)
-                (void)printf("  rss %s", hw_bytes_text(text, sizeof(text), (double)d->rss_bytes));
+                (void)printf("  rss %s", BYTES_TEXT(d->rss_bytes));
         if (d->has_memory_budget_bytes)
-                (void)printf(" of %s", hw_bytes_text(text, sizeof(text), (double)d->memory_budget_bytes));
+                (void)printf(" of %s", BYTES_TEXT(d->memory_budget_bytes));
         print_count("\nrequests", d->has_requests, d->requests, "");
         print_count("  refused", d->has_bad_requests, d->bad_requests, "");
         if (d->has_paced_requests)
@@ -116,13 +114,11 @@ static void print_daemon(const Hw__DaemonState *d)
         if (d->checkpoint_failure)
                 (void)printf(
                         "checkpoints cannot be written since %s: %s; state since then would not outlive a restart\n",
-                        hw_time_text(text, sizeof(text), d->checkpoint_failure_wall_ns),
-                        safe_text(safe, sizeof(safe), d->checkpoint_failure));
+                        TIME_TEXT(d->checkpoint_failure_wall_ns), safe_text(safe, sizeof(safe), d->checkpoint_failure));
         if (d->before && d->before->text) {
                 (void)printf("the daemon before this one %s", safe_text(safe, sizeof(safe), d->before->text));
                 if (d->has_started_wall_ns)
-                        (void)printf("; this one was started at %s",
-                                     hw_time_text(text, sizeof(text), d->started_wall_ns));
+                        (void)printf("; this one was started at %s", TIME_TEXT(d->started_wall_ns));
                 if (d->before->in_a_row > 1)
                         (void)printf("; %u in a row lived for less than a minute", d->before->in_a_row);
                 (void)putchar('\n');
@@ -177,13 +173,13 @@ static void print_target(struct print_state *p, const Hw__Update *u)
 static void print_recording(const Hw__Update *u)
 {
         const Hw__Recording *r = u->health->recording;
-        char text[HW_NUMBER_MAX], safe[512];
+        char safe[512];
 
         if (!r || (!r->active && !r->paused && !r->lost_bytes))
                 return;
-        (void)printf("%-20s  recorded %s", "", hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)));
+        (void)printf("%-20s  recorded %s", "", BYTES_TEXT(r->bytes - r->lost_bytes));
         if (r->lost_bytes)
-                (void)printf("  not recorded %s", hw_bytes_text(text, sizeof(text), (double)r->lost_bytes));
+                (void)printf("  not recorded %s", BYTES_TEXT(r->lost_bytes));
         if (r->paused)
                 (void)printf("  paused: %s", safe_text(safe, sizeof(safe), r->detail));
         (void)putchar('\n');
@@ -200,7 +196,7 @@ static int compare_updates(const void *left, const void *right)
 
 static void print_status(struct print_state *p, const Hw__Status *s)
 {
-        char safe[1024], text[HW_NUMBER_MAX];
+        char safe[1024];
         bool is_told = p->targets_only;
 
         if (!p->targets_only && s->daemon)
@@ -211,8 +207,7 @@ static void print_status(struct print_state *p, const Hw__Status *s)
                 const Hw__Update *u = s->targets[i];
                 if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
                         continue;
-                (void)printf("recordings %s on disk\n",
-                             hw_bytes_text(text, sizeof(text), (double)u->health->recording->disk_bytes));
+                (void)printf("recordings %s on disk\n", BYTES_TEXT(u->health->recording->disk_bytes));
                 is_told = true;
         }
         ARRAY_SORT(s->targets, s->n_targets, compare_updates);

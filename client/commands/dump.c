@@ -18,7 +18,7 @@
 #include "client/cli/signals.h"
 #include "client/commands/bundles.h"
 #include "client/world/feed/locate.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/ckd.h"
 #include "client/cli/options.h"
 #include "proto/cli/options.h"
@@ -64,12 +64,9 @@ static bool wait_until(const struct dump *d, const char *directory, struct recor
                        struct error *error)
 {
         while (run->live && run->end_ns < to_ns && !signals_stop()) {
-                char left[HW_NUMBER_MAX];
-
                 if (isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "\rwaiting for another %s of %s ... ",
-                                      hw_duration_text(left, sizeof(left), (double)sub_sat(to_ns, run->end_ns)),
-                                      run->target);
+                                      DURATION_TEXT(sub_sat(to_ns, run->end_ns)), run->target);
                 (void)poll(NULL, 0, LOOK_MS);
                 if (!find_run(d, directory, run, error))
                         return false;
@@ -124,21 +121,17 @@ static uint64_t length_of(const struct cutout_stats *stats, const struct cutout_
 static void print_result(const struct dump *d, const struct recorded_run *run, const struct cutout_range *range,
                          const struct cutout_stats *stats, uint64_t bytes)
 {
-        char size[HW_NUMBER_MAX], length[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
-
         (void)fprintf(stderr, "%s@%s: %s, %s of events and the rest of their blocks\n", run->target, run->name,
-                      hw_bytes_text(size, sizeof(size), (double)bytes),
-                      hw_duration_text(length, sizeof(length), (double)length_of(stats, range)));
+                      BYTES_TEXT(bytes), DURATION_TEXT(length_of(stats, range)));
         if (stats->lost_bytes)
                 (void)fprintf(stderr, "%s of that is missing: they were not written to disk\n",
-                              hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
+                              BYTES_TEXT(stats->lost_bytes));
         if (stats->missing)
                 (void)fprintf(stderr, "%u part%s of it %s missing: removed for the budget, or damaged\n",
                               stats->missing, stats->missing == 1 ? "" : "s", stats->missing == 1 ? "is" : "are");
         if (stats->end_ns == 0)
                 (void)fprintf(stderr, "there is no event in that stretch; the run has %s to %s\n",
-                              hw_duration_text(size, sizeof(size), (double)run->begin_ns),
-                              hw_duration_text(length, sizeof(length), (double)run->end_ns));
+                              DURATION_TEXT(run->begin_ns), DURATION_TEXT(run->end_ns));
         if (strcmp(d->output, "-") != 0)
                 (void)fprintf(stderr, "heapwatch report %s -o report.html\n", d->output);
 }

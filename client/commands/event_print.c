@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "proto/base/json_out.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/time.h"
 
 #define BYTES_SHOWN 32u /* of a binary message, in text */
@@ -185,7 +185,7 @@ static uint64_t count_events(const struct event_types *t, const bool *wanted, ui
 
 void event_counts_print_text(FILE *to, const struct event_types *t, const bool *wanted)
 {
-        char name[16], number[HW_NUMBER_MAX];
+        char name[16];
         uint64_t total = 0;
 
         (void)fprintf(to, "%5s  %-30s %16s\n", "ID", "EVENT", "COUNT");
@@ -193,10 +193,10 @@ void event_counts_print_text(FILE *to, const struct event_types *t, const bool *
                 uint64_t n = count_events(t, wanted, id);
                 if (n)
                         (void)fprintf(to, "%5" PRIu32 "  %-30s %16s\n", id, event_type_name(t->defined[id], name),
-                                      hw_count_text(number, sizeof(number), n));
+                                      COUNT_TEXT(n));
                 total += n;
         }
-        (void)fprintf(to, "%5s  %-30s %16s\n", "", "total", hw_count_text(number, sizeof(number), total));
+        (void)fprintf(to, "%5s  %-30s %16s\n", "", "total", COUNT_TEXT(total));
 }
 
 void event_counts_print_json(FILE *to, const struct event_types *t, const bool *wanted)

@@ -14,7 +14,7 @@
 #include "client/cli/signals.h"
 #include "client/commands/inspect_subject.h"
 #include "client/world/feed/locate.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
@@ -141,14 +141,11 @@ static void fill_arguments(struct arguments *a, const struct request *r, const s
 /* What a census cannot show is most of its memory: that comes first. */
 static void print_foreign(const struct request *r, const struct inspectee *s)
 {
-        char foreign[HW_NUMBER_MAX], resident[HW_NUMBER_MAX];
-
         if (r->command != &command_heap || r->json || s->foreign_bytes <= s->resident_bytes / 2)
                 return;
         printf("%s of %s resident is foreign memory (malloc, C code, mmap), which is not in its heap: heaptrack or "
                "bpftrace shows who allocates it\n\n",
-               hw_bytes_text(foreign, sizeof(foreign), (double)s->foreign_bytes),
-               hw_bytes_text(resident, sizeof(resident), (double)s->resident_bytes));
+               BYTES_TEXT(s->foreign_bytes), BYTES_TEXT(s->resident_bytes));
         (void)fflush(stdout); /* the census comes from another process */
 }
 
@@ -159,7 +156,6 @@ static int run_inspect(void *filled)
         struct inspectee s;
         struct error error = { "" };
         enum inspector_end end = INSPECTOR_FAILED;
-        char time[HW_NUMBER_MAX];
 
         if (r->arrays && (r->retained || r->since || r->output || r->by))
                 return command_usage_error(r->command,
@@ -196,7 +192,7 @@ static int run_inspect(void *filled)
                 print_foreign(r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
-                                      hw_duration_text(time, sizeof(time), (double)r->for_ns));
+                                      DURATION_TEXT(r->for_ns));
                 end = inspector_run(&(struct inspection){ .arguments = a.items,
                                                           .most_ns = r->time_ns + r->for_ns + SPARE_NS,
                                                           .may_finish = r->for_ns > 0,

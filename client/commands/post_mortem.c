@@ -18,7 +18,7 @@
 #include "client/world/feed/gather.h"
 #include "client/world/feed/selection.h"
 #include "client/world/state/world.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/error.h"
 #include "proto/base/utf8.h"
 #include "proto/wire/message.h"
@@ -175,13 +175,11 @@ static int print_target(const struct request *r, const struct world_target *t, b
         else {
                 struct coredump core;
                 const char *key = "";
-                char at[HW_NUMBER_MAX];
 
                 (void)fprintf(stdout, "%s, run %u: ", t->name, t->run);
                 print_row(stdout, t, &a.rows[0]);
                 if (a.end != END_RUNS && !a.rows[0].says.has_time && t->target && t->target->has_state_since_wall_ns)
-                        (void)fprintf(stdout, "  %-7s %s\n", "date",
-                                      hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
+                        (void)fprintf(stdout, "  %-7s %s\n", "date", TIME_TEXT(t->target->state_since_wall_ns));
                 for (size_t i = 1; i < a.n; i++) {
                         (void)fprintf(stdout, "  %-7s ", strcmp(a.rows[i].key, key) ? a.rows[i].key : "");
                         key = a.rows[i].key;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "client/world/feed/locate.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/json_out.h"
 #include "client/cli/options.h"
@@ -40,7 +40,6 @@ static const struct term terms[] = {
 static void print_row(const struct recorded_run *r, bool paused)
 {
         const bool loses = paused && r->live;
-        char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
         char detail[2 * RUN_END_DETAIL_BYTES], profiles[32] = "";
         const bool known = r->end.state != RUN_END_UNKNOWN;
 
@@ -48,13 +47,12 @@ static void print_row(const struct recorded_run *r, bool paused)
                 (void)snprintf(profiles, sizeof(profiles), ", %" PRIu32 " profile%s", r->profiles,
                                r->profiles == 1 ? "" : "s");
         (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s%s%s%s%s%s\n", r->target, r->name,
-                     hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
-                     hw_bytes_text(size, sizeof(size), (double)r->bytes),
-                     r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes)
+                     DURATION_TEXT(sub_sat(r->end_ns, r->begin_ns)), BYTES_TEXT(r->bytes),
+                     r->lost_bytes ? BYTES_TEXT(r->lost_bytes)
                      : loses       ? "unknown"
                                    : "-",
                      r->live ? paused ? "paused" : "being recorded"
-                             : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
+                             : TIME_TEXT(r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
                      known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "",
                      safe_text(detail, sizeof(detail), r->end.detail), profiles);
 }

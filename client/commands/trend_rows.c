@@ -10,7 +10,7 @@
 #include "client/world/state/band_name.h"
 #include "client/commands/trend.h"
 #include "client/world/state/world.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/nearest.h"
@@ -56,7 +56,7 @@ static void print_cell(FILE *to, const char *text, int columns)
 static const char *format_moment(char out[MOMENT_MAX], const struct world_target *t, bool known, uint64_t time_ns)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+        char into[HW_NUMBER_MAX];
 
         if (!known)
                 return "–";
@@ -64,8 +64,7 @@ static const char *format_moment(char out[MOMENT_MAX], const struct world_target
         if (!run || !run->has_start_wall_ns || time_ns > UINT64_MAX - run->start_wall_ns)
                 (void)snprintf(out, MOMENT_MAX, "%s", into);
         else
-                (void)snprintf(out, MOMENT_MAX, "%s (%s)",
-                               hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns), into);
+                (void)snprintf(out, MOMENT_MAX, "%s (%s)", TIME_TEXT(run->start_wall_ns + time_ns), into);
         return out;
 }
 
@@ -368,15 +367,14 @@ bool trend_is_over(const struct world_target *t, bool live)
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
 static void print_live_age(FILE *to, const struct world_target *t, bool live)
 {
-        char line[128], age[HW_NUMBER_MAX];
+        char line[128];
         uint64_t age_ns;
 
         if (!live_is_old(t, &age_ns))
                 return;
         (void)snprintf(line, sizeof(line), "live data was measured %s%s %s",
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
-                       hw_duration_text(age, sizeof(age), (double)age_ns),
-                       trend_is_over(t, live) ? "before the end" : "ago");
+                       DURATION_TEXT(age_ns), trend_is_over(t, live) ? "before the end" : "ago");
         print_sentence(to, "age", line);
 }
 

@@ -7,7 +7,7 @@
 
 #include "client/console/console.h"
 #include "client/console/scene/trends.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/utf8.h"
 
@@ -82,7 +82,7 @@ static int draw_target(const struct console *c, struct canvas *canvas, struct ar
 static void draw_top(struct console *c, struct canvas *canvas)
 {
         struct area area = canvas_area(canvas);
-        char text[64], count[HW_NUMBER_MAX];
+        char text[64];
         size_t n = world_targets(c->scene.world);
         int right;
 
@@ -92,8 +92,7 @@ static void draw_top(struct console *c, struct canvas *canvas)
                 (void)draw_target(c, canvas, area, right);
                 return;
         }
-        (void)snprintf(text, sizeof(text), "%s %s", hw_count_text(count, sizeof(count), n),
-                       n == 1 ? "target" : "targets");
+        (void)snprintf(text, sizeof(text), "%s %s", COUNT_TEXT(n), n == 1 ? "target" : "targets");
         (void)canvas_put(canvas, area, 0, 1, area.width - right - 2, TINT_STRONG, "heapwatch");
         (void)canvas_put(canvas, area, 0, 12, area.width - right - 13, TINT_PLAIN, text);
 }
@@ -141,7 +140,7 @@ static void draw_entry(const struct console *c, struct canvas *canvas, struct ar
 /* What restricts the rows; returns its columns. */
 static int draw_restriction(const struct console *c, struct canvas *canvas, struct area area, int row)
 {
-        char safe[8 * TABLE_TEXT], text[9 * TABLE_TEXT], n[HW_NUMBER_MAX], all[HW_NUMBER_MAX];
+        char safe[8 * TABLE_TEXT], text[9 * TABLE_TEXT];
 
         if (!c->table || (!c->table->filter[0] && !c->table->out_of_memory))
                 return 1;
@@ -149,7 +148,7 @@ static int draw_restriction(const struct console *c, struct canvas *canvas, stru
                        c->table->out_of_memory  ? "out of memory"
                        : c->entry != ENTRY_NONE ? ""
                                                 : safe_text(safe, sizeof(safe), c->table->filter),
-                       hw_count_text(n, sizeof(n), c->table->n), hw_count_text(all, sizeof(all), c->table->n_all));
+                       COUNT_TEXT(c->table->n), COUNT_TEXT(c->table->n_all));
         (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
         return text_columns(text) + 3;
 }

@@ -11,7 +11,7 @@
 #include "client/cli/endpoints.h"
 #include "client/cli/inspecting.h"
 #include "client/console/console.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/clock.h"
 
 /* Begins one of the shown target, if that can be; else says why not. `what` it is, for people. */
@@ -120,7 +120,6 @@ static bool poll_profile(struct console *c)
 char *console_profile_text(const struct console *c, char *out, size_t size)
 {
         const struct console_profile *p = &c->profile;
-        char passed[HW_NUMBER_MAX], all[HW_NUMBER_MAX];
         uint64_t ns;
 
         out[0] = '\0';
@@ -128,9 +127,8 @@ char *console_profile_text(const struct console *c, char *out, size_t size)
                 ns = clock_mono_ns() - p->begin_ns;
                 (void)snprintf(out, size, "taking samples of %s%s: %s of %s; %c ends it", p->subject.target,
                                p->key == 'A' ? ", by allocation" : "",
-                               hw_duration_text(passed, sizeof(passed),
-                                                (double)(ns < PROFILE_DEFAULT_NS ? ns : PROFILE_DEFAULT_NS)),
-                               hw_duration_text(all, sizeof(all), (double)PROFILE_DEFAULT_NS), p->key);
+                               DURATION_TEXT(ns < PROFILE_DEFAULT_NS ? ns : PROFILE_DEFAULT_NS),
+                               DURATION_TEXT(PROFILE_DEFAULT_NS), p->key);
         }
         return out;
 }

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/census.h"
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
@@ -15,27 +15,21 @@
 
 static const char *what_text(char what[WHAT_BYTES], const struct heap_arrays *a)
 {
-        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
-
-        (void)snprintf(what, WHAT_BYTES, "%s in %s byte arrays", hw_bytes_text(bytes, sizeof(bytes), (double)a->bytes),
-                       hw_count_text(n, sizeof(n), a->arrays));
+        (void)snprintf(what, WHAT_BYTES, "%s in %s byte arrays", BYTES_TEXT(a->bytes), COUNT_TEXT(a->arrays));
         return what;
 }
 
 static void print_classes(FILE *to, const struct heap_arrays *a)
 {
-        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], end[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
-
         (void)fprintf(to, "\n%10s  %7s  %14s  SIZE OF EACH\n", "BYTES", "SHARE", "ARRAYS");
         for (unsigned i = 0; i < ARRAY_CLASSES; i++) {
                 const struct array_class *c = &a->classes[i];
                 const bool last = i + 1 == ARRAY_CLASSES;
                 if (!c->arrays)
                         continue;
-                (void)fprintf(to, "%10s  %7s  %14s  %s %s\n", hw_bytes_text(bytes, sizeof(bytes), (double)c->bytes),
-                              hw_share_text(share, sizeof(share), a->bytes ? (double)c->bytes / (double)a->bytes : 0),
-                              hw_count_text(n, sizeof(n), c->arrays), last ? "at least" : "less than",
-                              hw_bytes_text(end, sizeof(end), (double)array_class_ends[last ? i - 1 : i]));
+                (void)fprintf(to, "%10s  %7s  %14s  %s %s\n", BYTES_TEXT(c->bytes),
+                              SHARE_TEXT(a->bytes ? (double)c->bytes / (double)a->bytes : 0), COUNT_TEXT(c->arrays),
+                              last ? "at least" : "less than", BYTES_TEXT((double)array_class_ends[last ? i - 1 : i]));
         }
 }
 
@@ -95,7 +89,7 @@ static void print_value(FILE *to, const uint8_t *value, uint64_t bytes)
 static void print_repeated(const struct inspect_request *r, const struct heap_arrays *a)
 {
         FILE *to = r->to;
-        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], each[HW_NUMBER_MAX];
+        char n[HW_NUMBER_MAX];
 
         if (!a->repeated) {
                 (void)fputs("\nNo two of them have the same contents.\n", to);
@@ -103,15 +97,13 @@ static void print_repeated(const struct inspect_request *r, const struct heap_ar
         }
         (void)fprintf(to,
                       "\n%s arrays have the contents of another one: %s would go if each contents were there once.\n",
-                      hw_count_text(n, sizeof(n), a->repeated),
-                      hw_bytes_text(bytes, sizeof(bytes), (double)a->repeated_bytes));
+                      hw_count_text(n, sizeof(n), a->repeated), BYTES_TEXT(a->repeated_bytes));
         (void)fprintf(to, "\n%10s  %14s  %12s%s\n", "WOULD GO", "EQUAL ARRAYS", "SIZE OF EACH",
                       r->show_values ? "  BEGINS WITH" : "");
         for (uint32_t i = 0; i < a->n_contents && i < r->top; i++) {
                 const struct array_content *c = &a->contents[i];
-                (void)fprintf(to, "%10s  %14s  %12s", hw_bytes_text(bytes, sizeof(bytes), (double)array_spare_bytes(c)),
-                              hw_count_text(n, sizeof(n), c->arrays),
-                              hw_bytes_text(each, sizeof(each), (double)c->bytes));
+                (void)fprintf(to, "%10s  %14s  %12s", BYTES_TEXT(array_spare_bytes(c)),
+                              hw_count_text(n, sizeof(n), c->arrays), BYTES_TEXT(c->bytes));
                 if (r->show_values)
                         print_value(to, heap_arrays_value(a, c), c->bytes);
                 (void)fputc('\n', to);
@@ -122,15 +114,14 @@ static void print_repeated(const struct inspect_request *r, const struct heap_ar
 
 static void print_text(const struct inspect_subject *s, const struct heap_arrays *a)
 {
-        char what[WHAT_BYTES], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX];
+        char what[WHAT_BYTES];
 
         head_text(s, what_text(what, a));
         print_classes(s->request->to, a);
         print_repeated(s->request, a);
         if (a->not_compared)
                 (void)fprintf(s->request->to, "not compared: %s arrays of more than a megablock, %s\n",
-                              hw_count_text(n, sizeof(n), a->not_compared),
-                              hw_bytes_text(bytes, sizeof(bytes), (double)a->not_compared_bytes));
+                              COUNT_TEXT(a->not_compared), BYTES_TEXT(a->not_compared_bytes));
 }
 
 static void print_json(const struct inspect_subject *s, const struct heap_arrays *a)

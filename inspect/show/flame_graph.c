@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
@@ -103,14 +103,13 @@ static void put_box(FILE *to, const struct picture *p, const char *name, const s
         const double scale = (WIDTH - 2 * MARGIN) / (double)p->all_weight, width = (double)weight * scale;
         const double x = MARGIN + (double)b->begin * scale;
         const unsigned y = p->height - (b->depth + 1) * ROW - (unsigned)MARGIN;
-        char share[HW_NUMBER_MAX], much[HW_NUMBER_MAX];
+        char much[HW_NUMBER_MAX];
 
         if (width < LEAST)
                 return;
         (void)fputs("<g><title>", to);
         put_text(to, name, TITLE_LIMIT);
-        (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>",
-                      hw_share_text(share, sizeof(share), (double)weight / (double)p->all_weight),
+        (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>", SHARE_TEXT((double)weight / (double)p->all_weight),
                       (p->is_bytes ? hw_bytes_text : hw_duration_text)(much, sizeof(much), (double)weight), samples,
                       samples == 1 ? "sample" : "samples");
         (void)fprintf(to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
@@ -147,13 +146,11 @@ static void put_picture(FILE *to, const struct stack_profile *p, const struct pi
                         const char *program, const char *what)
 {
         const uint64_t samples = time_tree_samples(of->tree);
-        char n[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
 
         (void)fprintf(to, "<svg y=\"%u\" width=\"%.0f\" height=\"%u\">\n<text x=\"%.0f\" y=\"24\" font-size=\"15\">", y,
                       WIDTH, of->height, MARGIN);
         put_text(to, program ? program : "heapwatch profile", TITLE_LIMIT);
-        (void)fprintf(to, ": %s, %s samples in %s</text>\n", what, hw_count_text(n, sizeof(n), samples),
-                      hw_duration_text(time, sizeof(time), (double)p->elapsed_ns));
+        (void)fprintf(to, ": %s, %s samples in %s</text>\n", what, COUNT_TEXT(samples), DURATION_TEXT(p->elapsed_ns));
         if (of->all_weight)
                 put_box(to, of, "(all)", &of->boxes[0], of->all_weight, samples);
         for (uint32_t id = 1; id <= time_tree_count(of->tree); id++) {

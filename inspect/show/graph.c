@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/graph/fold.h"
 #include "inspect/show/request.h"
@@ -146,19 +146,16 @@ static void print_name(FILE *to, const char *name)
 static void print_row(const struct view *v, const struct row *r)
 {
         FILE *to = v->subject->request->to;
-        char retained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], garbage[HW_NUMBER_MAX],
-                gain[GAIN_TEXT_BYTES];
+        char gain[GAIN_TEXT_BYTES];
         const struct graph_group *g = r->now;
         const int64_t closures = (int64_t)(graph_group_closures(r->now) - graph_group_closures(r->then));
 
         if (v->subject->since)
                 (void)fprintf(to, "%11s  %+12" PRId64,
                               head_gain_text(gain, graph_group_bytes(r->now), graph_group_bytes(r->then)), closures);
-        (void)fprintf(to, "  %10s  %10s  %14s  %10s",
-                      hw_bytes_text(retained, sizeof(retained), g ? (double)g->retained_bytes : 0),
-                      hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(g)),
-                      hw_count_text(n, sizeof(n), graph_group_closures(g)),
-                      hw_bytes_text(garbage, sizeof(garbage), g ? (double)g->unreached_bytes : 0));
+        (void)fprintf(to, "  %10s  %10s  %14s  %10s", BYTES_TEXT(g ? (double)g->retained_bytes : 0),
+                      BYTES_TEXT(graph_group_bytes(g)), COUNT_TEXT(graph_group_closures(g)),
+                      BYTES_TEXT(g ? (double)g->unreached_bytes : 0));
         print_name(to, name_without_package((g ? g : r->then)->name));
 }
 
@@ -175,17 +172,14 @@ static int roots_by_retained(const void *a, const void *b)
 
 static const char *what_text(char what[WHAT_BYTES], const struct view *v)
 {
-        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
-
-        (void)snprintf(what, WHAT_BYTES, "%s in %s closures", hw_bytes_text(bytes, sizeof(bytes), (double)v->bytes),
-                       hw_count_text(n, sizeof(n), v->closures));
+        (void)snprintf(what, WHAT_BYTES, "%s in %s closures", BYTES_TEXT(v->bytes), COUNT_TEXT(v->closures));
         return what;
 }
 
 static void print_text(const struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
 {
         const struct inspect_request *r = v->subject->request;
-        char what[WHAT_BYTES], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
+        char what[WHAT_BYTES], n[HW_NUMBER_MAX];
         size_t shown = 0;
 
         head_of_graph(v->subject, what_text(what, v));
@@ -204,7 +198,7 @@ static void print_text(const struct view *v, const struct graph_group *const *ro
                 (void)fprintf(r->to, "  ... %zu further types\n", v->n - shown);
         (void)fputs("\nroots, by what would go with each\n", r->to);
         for (uint32_t i = 0; i < n_roots && i < ROOTS_SHOWN; i++) {
-                (void)fprintf(r->to, "  %10s", hw_bytes_text(bytes, sizeof(bytes), (double)roots[i]->retained_bytes));
+                (void)fprintf(r->to, "  %10s", BYTES_TEXT(roots[i]->retained_bytes));
                 if (roots[i]->roots > 1)
                         (void)fprintf(r->to, "  %s of", hw_count_text(n, sizeof(n), roots[i]->roots));
                 print_name(r->to, roots[i]->name);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/signatures.h"
 #include "proto/base/clock.h"
@@ -37,7 +37,7 @@ void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
 static void print_origin(FILE *to, const struct graph_origin *o, const char *what)
 {
         const bool core = !strcmp(o->from, "core");
-        char name[256], layout[128], time[HW_NUMBER_MAX];
+        char name[256], layout[128];
 
         (void)hw_terminal_text(name, sizeof(name), o->program);
         (void)hw_terminal_text(layout, sizeof(layout), o->layout);
@@ -49,7 +49,7 @@ static void print_origin(FILE *to, const struct graph_origin *o, const char *wha
         (void)fprintf(to, ": %s; laid out as by GHC %s%s%s", what, layout, o->profiled ? ", profiled" : "",
                       o->symbols ? "" : ", stripped");
         if (o->stopped_ns)
-                (void)fprintf(to, "; stopped for %s", hw_duration_text(time, sizeof(time), (double)o->stopped_ns));
+                (void)fprintf(to, "; stopped for %s", DURATION_TEXT(o->stopped_ns));
 }
 
 static void origin_json(struct json_out *j, const struct graph_origin *o)
@@ -84,16 +84,14 @@ static void print_sample(const struct inspect_subject *s)
         char command[PAUSE_COMMAND_BYTES];
         const struct heap_sample *x = s->sample;
         FILE *to = s->request->to;
-        char pieces[HW_NUMBER_MAX], all[HW_NUMBER_MAX], share[HW_NUMBER_MAX], missed[HW_NUMBER_MAX];
 
         (void)fprintf(to,
                       "a sample: of %s pieces of 64 KiB %s (%s) were read, chosen at random (--seed %" PRIu64
                       "); the rest is estimated, with 95 %% intervals%s; what a type has in few pieces, less than %s, "
                       "may be missing",
-                      hw_count_text(all, sizeof(all), x->n_pieces), hw_count_text(pieces, sizeof(pieces), x->n_chosen),
-                      hw_share_text(share, sizeof(share), (double)x->n_chosen / (double)x->n_pieces), x->seed,
-                      x->has_large ? ", large objects are counted" : "",
-                      hw_bytes_text(missed, sizeof(missed), (double)heap_sample_may_miss(x)));
+                      COUNT_TEXT(x->n_pieces), COUNT_TEXT(x->n_chosen),
+                      SHARE_TEXT((double)x->n_chosen / (double)x->n_pieces), x->seed,
+                      x->has_large ? ", large objects are counted" : "", BYTES_TEXT(heap_sample_may_miss(x)));
         if (x->whole_bytes) /* an eighth more: it grows */
                 (void)fprintf(to, "; with --memory %" PRIu64 "MiB all of it is read",
                               (x->whole_bytes + x->whole_bytes / 8) / (UINT64_C(1) << 20) + 1);
@@ -105,7 +103,7 @@ static void print_sample(const struct inspect_subject *s)
 /* What may be wrong with the result, a line each; nothing when all is well. */
 static void print_cautions(const struct inspect_subject *s)
 {
-        char bytes[HW_NUMBER_MAX], text[ERROR_TEXT_MAX];
+        char text[ERROR_TEXT_MAX];
 
         if (s->late)
                 (void)fputs("incomplete: the time for the stop (--max-pause) ran out, and the program continued\n",
@@ -121,7 +119,7 @@ static void print_cautions(const struct inspect_subject *s)
                 (void)fprintf(s->request->to, "%s\n", s->rest);
         if (s->missing)
                 (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s is missing\n",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)s->missing));
+                              BYTES_TEXT(s->missing));
         else if (s->damaged)
                 (void)fputs(
                         "incomplete: not all that the runtime says it holds was found: the core file is damaged, "
@@ -143,14 +141,14 @@ static void print_cautions(const struct inspect_subject *s)
 static void end_origin(const struct inspect_subject *s)
 {
         const struct signatures *known = s->program->signatures;
-        char bytes[HW_NUMBER_MAX], file[sizeof(known->file)];
+        char file[sizeof(known->file)];
 
         if (known && known->table.n_entries) {
                 (void)hw_terminal_text(file, sizeof(file), known->file);
                 (void)fprintf(s->request->to, "; names of libraries by %s", file);
         }
         if (s->copied)
-                (void)fprintf(s->request->to, "; %s copied", hw_bytes_text(bytes, sizeof(bytes), (double)s->copied));
+                (void)fprintf(s->request->to, "; %s copied", BYTES_TEXT(s->copied));
         (void)fputc('\n', s->request->to);
         print_cautions(s);
 }
@@ -176,14 +174,13 @@ void head_of_graph(const struct graph_subject *s, const char *what)
 {
         const struct graph_origin *o = &s->graph->origin;
         FILE *to = s->request->to;
-        char time[HW_NUMBER_MAX];
 
         print_origin(to, o, what);
         if (s->inspected) {
                 end_origin(s->inspected);
                 return;
         }
-        (void)fprintf(to, "; taken %s\n", hw_time_text(time, sizeof(time), o->taken_unix_s * 1000000000u));
+        (void)fprintf(to, "; taken %s\n", TIME_TEXT(o->taken_unix_s * 1000000000u));
         if (!o->complete)
                 (void)fputs("incomplete: part of the heap could not be read when this was taken\n", to);
 }
@@ -253,11 +250,11 @@ const char *head_gain_text(char ret[GAIN_TEXT_BYTES], uint64_t now, uint64_t the
 void head_since(const struct graph_subject *s, const struct graph_origin *then, uint64_t bytes, uint64_t bytes_then)
 {
         const struct graph_origin *now = &s->graph->origin;
-        char name[PROGRAM_NAME_BYTES], time[HW_NUMBER_MAX], gain[GAIN_TEXT_BYTES];
+        char name[PROGRAM_NAME_BYTES], gain[GAIN_TEXT_BYTES];
         FILE *to = s->request->to;
 
         (void)hw_terminal_text(name, sizeof(name), then->program);
-        (void)fprintf(to, "since %s: %s", hw_time_text(time, sizeof(time), then->taken_unix_s * 1000000000u),
+        (void)fprintf(to, "since %s: %s", TIME_TEXT(then->taken_unix_s * 1000000000u),
                       head_gain_text(gain, bytes, bytes_then));
         if (then->pid != now->pid || strcmp(then->program, now->program) != 0)
                 (void)fprintf(to, ", of another run: %s, process %" PRIu32, name, then->pid);

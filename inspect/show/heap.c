@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/rts_counters.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/request.h"
@@ -21,22 +21,21 @@
 static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
 {
         const double all = (double)(c->total_bytes + c->rest.unknown_bytes);
-        char bytes[HW_NUMBER_MAX], share[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
         uint64_t met[CLOSURE_TYPES];
         struct text_out out;
 
         text_out_init(&out, ret, REST_TEXT_BYTES);
         memcpy(met, c->rest.met, sizeof(met));
-        text_put(&out, hw_bytes_text(bytes, sizeof(bytes), (double)c->rest.unknown_bytes));
+        text_put(&out, BYTES_TEXT(c->rest.unknown_bytes));
         text_put(&out, " of its heap is not understood (");
-        text_put(&out, hw_share_text(share, sizeof(share), (double)c->rest.unknown_bytes / all));
+        text_put(&out, SHARE_TEXT((double)c->rest.unknown_bytes / all));
         for (unsigned i = 0, best = 0; i < TYPES_SHOWN; i++, best = 0) {
                 for (unsigned t = 1; t < CLOSURE_TYPES; t++)
                         best = met[t] > met[best] ? t : best;
                 if (!met[best])
                         break;
                 text_put(&out, i ? ", " : "): ");
-                text_put(&out, hw_count_text(n, sizeof(n), met[best]));
+                text_put(&out, COUNT_TEXT(met[best]));
                 text_put(&out, " ");
                 text_put(&out, best ? closure_type_name(best) : "of no type");
                 met[best] = 0;
@@ -71,22 +70,19 @@ bool is_understood(struct inspect_subject *s, const struct heap_census *c, struc
 
 static void print_bytes(FILE *to, const char *before, uint64_t bytes, const char *after)
 {
-        char text[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "%s%s%s\n", before, hw_bytes_text(text, sizeof(text), (double)bytes), after);
+        (void)fprintf(to, "%s%s%s\n", before, BYTES_TEXT(bytes), after);
 }
 
 static void print_rest(FILE *to, const struct heap_census *c)
 {
-        char n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], used[HW_NUMBER_MAX];
+        char n[HW_NUMBER_MAX];
 
         (void)fputc('\n', to);
         if (c->pinned_blocks)
                 (void)fprintf(to,
                               "pinned: %s block%s, %s, with %s of arrays; a block stays while one of them is alive\n",
                               hw_count_text(n, sizeof(n), c->pinned_blocks), c->pinned_blocks == 1 ? "" : "s",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)c->pinned_blocks * BLOCK_BYTES),
-                              hw_bytes_text(used, sizeof(used), (double)c->pinned_bytes));
+                              BYTES_TEXT((double)c->pinned_blocks * BLOCK_BYTES), BYTES_TEXT(c->pinned_bytes));
         if (c->young_bytes)
                 print_bytes(to, "young: ", c->young_bytes,
                             " were allocated since the last collection and are not counted");
@@ -98,11 +94,8 @@ static void print_rest(FILE *to, const struct heap_census *c)
 
 static const char *what_text(char what[WHAT_BYTES], const struct heap_census *c, const struct heap_bands *b)
 {
-        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], types[HW_NUMBER_MAX];
-
-        (void)snprintf(what, WHAT_BYTES, "%s in %s closures of %s types",
-                       hw_bytes_text(bytes, sizeof(bytes), (double)c->total_bytes),
-                       hw_count_text(n, sizeof(n), c->total_objects), hw_count_text(types, sizeof(types), b->n));
+        (void)snprintf(what, WHAT_BYTES, "%s in %s closures of %s types", BYTES_TEXT(c->total_bytes),
+                       COUNT_TEXT(c->total_objects), COUNT_TEXT(b->n));
         return what;
 }
 

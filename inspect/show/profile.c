@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
@@ -107,15 +107,14 @@ static const char *number_of(char *text, size_t size, const struct part *t, cons
 
 static void print_functions(const struct inspect_subject *s, const struct part *t)
 {
-        char self[HW_NUMBER_MAX], total[HW_NUMBER_MAX], number[HW_NUMBER_MAX];
+        char number[HW_NUMBER_MAX];
 
         (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL",
                       t->tree == &t->profile->running ? "SAMPLES" : "THREADS");
         for (size_t i = 0; i < t->n_functions && i < s->request->top && is_row(t, &t->functions[i]); i++) {
                 const struct time_function *f = &t->functions[i];
-                (void)fprintf(s->request->to, "%8s  %8s  %8s  ",
-                              hw_share_text(self, sizeof(self), share_of(f->self_weight, t->all_weight)),
-                              hw_share_text(total, sizeof(total), share_of(f->total_weight, t->all_weight)),
+                (void)fprintf(s->request->to, "%8s  %8s  %8s  ", SHARE_TEXT(share_of(f->self_weight, t->all_weight)),
+                              SHARE_TEXT(share_of(f->total_weight, t->all_weight)),
                               number_of(number, sizeof(number), t, f));
                 print_name(s, t->profile, f->name);
         }
@@ -123,14 +122,11 @@ static void print_functions(const struct inspect_subject *s, const struct part *
 
 static void print_children(const struct inspect_subject *s, const struct part *t, uint32_t parent, int depth)
 {
-        char total[HW_NUMBER_MAX];
-
         for (uint32_t i = t->first[parent]; i < t->first[parent + 1]; i++) {
                 const struct time_node *node = time_tree_nth(t->tree, t->ids[i]);
                 if (node->total_weight < t->all_weight / LEAST_PARTS)
                         return;
-                (void)fprintf(s->request->to, "%8s  %*s",
-                              hw_share_text(total, sizeof(total), share_of(node->total_weight, t->all_weight)),
+                (void)fprintf(s->request->to, "%8s  %*s", SHARE_TEXT(share_of(node->total_weight, t->all_weight)),
                               depth < INDENT_MOST ? depth : INDENT_MOST, "");
                 print_name(s, t->profile, node->name);
                 print_children(s, t, t->ids[i], depth + 1);
@@ -170,14 +166,12 @@ static bool print_rows(const struct inspect_subject *s, const struct stack_profi
         const bool in_bytes = p->by_allocation && t == &p->running;
         const uint64_t least = least_of_rows(t);
         uint32_t *numbers = calloc(time_tree_count(t) + 1u, sizeof(*numbers)), n = 0;
-        char least_text[HW_NUMBER_MAX];
 
         if (!numbers)
                 return false;
         if (least > 1)
                 (void)fprintf(s->request->to, "stacks with less than %s are not shown\n",
-                              in_bytes ? hw_bytes_text(least_text, sizeof(least_text), (double)least)
-                                       : hw_duration_text(least_text, sizeof(least_text), (double)least));
+                              in_bytes ? BYTES_TEXT(least) : DURATION_TEXT(least));
         (void)fputs(in_bytes ? "\nbytes\n" : "\n", s->request->to);
         for (uint32_t id = 1; id <= time_tree_count(t); id++) {
                 const struct time_node *node = time_tree_nth(t, id);
@@ -215,58 +209,48 @@ static void print_samples(FILE *to, const struct time_tree *t)
 
 static void print_allocated(FILE *to, const struct stack_profile *p)
 {
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "%s allocated by Haskell threads, estimated",
-                      hw_bytes_text(a, sizeof(a), (double)time_tree_weight(&p->running)));
+        (void)fprintf(to, "%s allocated by Haskell threads, estimated", BYTES_TEXT(time_tree_weight(&p->running)));
         if (p->program_bytes)
                 (void)fprintf(to, "; of %s that the runtime counted meanwhile samples stand for %s",
-                              hw_bytes_text(a, sizeof(a), (double)p->program_bytes),
-                              hw_share_text(b, sizeof(b), share_of(p->bytes_meanwhile, p->program_bytes)));
+                              BYTES_TEXT(p->program_bytes), SHARE_TEXT(share_of(p->bytes_meanwhile, p->program_bytes)));
         (void)fputc('\n', to);
         if (p->unweighed)
                 (void)fprintf(to,
                               "%s sample%s left out, because what the thread allocated next is not known; the next one "
                               "stands for their time\n",
-                              hw_count_text(a, sizeof(a), p->unweighed), p->unweighed == 1 ? " is" : "s are");
+                              COUNT_TEXT(p->unweighed), p->unweighed == 1 ? " is" : "s are");
 }
 
 static void print_costs(const struct inspect_subject *s, const struct stack_profile *p)
 {
         FILE *to = s->request->to;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX], c[HW_NUMBER_MAX];
 
         if (p->by_allocation)
                 print_allocated(to, p);
         else if (p->program_ns)
                 (void)fprintf(to, "CPU time of the program: %s, %s of one processor; samples stand for %s of it\n",
-                              hw_duration_text(a, sizeof(a), (double)p->program_ns),
-                              hw_share_text(b, sizeof(b), share_of(p->program_ns, p->elapsed_ns)),
-                              hw_share_text(c, sizeof(c), share_of(time_tree_weight(&p->running), p->program_ns)));
+                              DURATION_TEXT(p->program_ns), SHARE_TEXT(share_of(p->program_ns, p->elapsed_ns)),
+                              SHARE_TEXT(share_of(time_tree_weight(&p->running), p->program_ns)));
         if (p->waited_ns)
-                (void)fprintf(to, "besides, its threads waited %s for a processor\n",
-                              hw_duration_text(a, sizeof(a), (double)p->waited_ns));
+                (void)fprintf(to, "besides, its threads waited %s for a processor\n", DURATION_TEXT(p->waited_ns));
         print_samples(to, &p->running);
         if (p->n_stops)
                 (void)fprintf(to, "stops of one thread each: %s (median), %s (99 of 100), %s (longest)\n",
-                              hw_duration_text(a, sizeof(a), (double)stack_profile_stop_quantile(p, 0.5)),
-                              hw_duration_text(b, sizeof(b), (double)stack_profile_stop_quantile(p, 0.99)),
-                              hw_duration_text(c, sizeof(c), (double)p->longest_stop_ns));
+                              DURATION_TEXT(stack_profile_stop_quantile(p, 0.5)),
+                              DURATION_TEXT(stack_profile_stop_quantile(p, 0.99)), DURATION_TEXT(p->longest_stop_ns));
         if (p->expired)
-                (void)fprintf(to, "%s %s after %s (--max-pause), without a sample\n",
-                              hw_count_text(a, sizeof(a), p->expired),
+                (void)fprintf(to, "%s %s after %s (--max-pause), without a sample\n", COUNT_TEXT(p->expired),
                               p->expired == 1 ? "stop ended by itself" : "stops ended by themselves",
-                              hw_duration_text(b, sizeof(b), (double)s->request->max_pause_ns));
+                              DURATION_TEXT(s->request->max_pause_ns));
         if (p->busy)
                 (void)fprintf(to, "%s time%s a thread had ended, or another command inspected the program\n",
-                              hw_count_text(a, sizeof(a), p->busy), p->busy == 1 ? "" : "s");
+                              COUNT_TEXT(p->busy), p->busy == 1 ? "" : "s");
 }
 
 /* How threads that wait were read; without a stop. */
 static void print_readings(FILE *to, const struct part *t)
 {
         const struct waiting_profile *w = &t->profile->waits;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
         if (!w->readings) {
                 (void)fprintf(to, "Haskell threads that wait were not read: %s\n",
@@ -275,19 +259,18 @@ static void print_readings(FILE *to, const struct part *t)
                 return;
         }
         (void)fprintf(to, "waiting: %.1f Haskell threads on average, of %.1f; %s reading%s in %s\n",
-                      share_of(t->all_weight, w->ns), w->thread_ns / (double)w->ns,
-                      hw_count_text(a, sizeof(a), w->readings), w->readings == 1 ? "" : "s",
-                      hw_duration_text(b, sizeof(b), (double)w->ns));
+                      share_of(t->all_weight, w->ns), w->thread_ns / (double)w->ns, COUNT_TEXT(w->readings),
+                      w->readings == 1 ? "" : "s", DURATION_TEXT(w->ns));
         print_samples(to, t->tree);
         if (w->read < w->listed)
-                (void)fprintf(to, "%s of %s threads were read, chosen at random\n",
-                              hw_count_text(a, sizeof(a), w->read), hw_count_text(b, sizeof(b), w->listed));
+                (void)fprintf(to, "%s of %s threads were read, chosen at random\n", COUNT_TEXT(w->read),
+                              COUNT_TEXT(w->listed));
         if (w->changed)
                 (void)fprintf(to, "%s of %s threads ran while they were read, and are left out\n",
-                              hw_count_text(a, sizeof(a), w->changed), hw_count_text(b, sizeof(b), w->read));
+                              COUNT_TEXT(w->changed), COUNT_TEXT(w->read));
         if (w->failed)
                 (void)fprintf(to, "%s further reading%s failed, because garbage was collected meanwhile\n",
-                              hw_count_text(a, sizeof(a), w->failed), w->failed == 1 ? "" : "s");
+                              COUNT_TEXT(w->failed), w->failed == 1 ? "" : "s");
 }
 
 static bool print_text(const struct inspect_subject *s, const struct part *running, const struct part *waiting)
@@ -295,10 +278,9 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
         const struct stack_profile *p = running->profile;
         const uint64_t samples = time_tree_samples(&p->running);
         FILE *to = s->request->to;
-        char what[160], a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+        char what[160];
 
-        (void)snprintf(what, sizeof(what), "%s samples in %s%s", hw_count_text(a, sizeof(a), samples),
-                       hw_duration_text(b, sizeof(b), (double)p->elapsed_ns),
+        (void)snprintf(what, sizeof(what), "%s samples in %s%s", COUNT_TEXT(samples), DURATION_TEXT(p->elapsed_ns),
                        p->has_ended        ? ", after which it ended"
                        : p->is_interrupted ? ", then interrupted"
                                            : "");

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
@@ -146,21 +146,19 @@ static void print_cause(FILE *to, const struct group *g, const struct extent *e)
 
 static void print_stack(FILE *to, const struct extent *e)
 {
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "; stack %s", hw_bytes_text(a, sizeof(a), (double)e->least_words * 8));
+        (void)fprintf(to, "; stack %s", BYTES_TEXT((double)e->least_words * 8));
         if (e->least_words != e->most_words)
-                (void)fprintf(to, " to %s", hw_bytes_text(b, sizeof(b), (double)e->most_words * 8));
-        (void)fprintf(to, " in %s", hw_count_text(a, sizeof(a), e->least_frames));
+                (void)fprintf(to, " to %s", BYTES_TEXT((double)e->most_words * 8));
+        (void)fprintf(to, " in %s", COUNT_TEXT(e->least_frames));
         if (e->least_frames != e->most_frames)
-                (void)fprintf(to, " to %s", hw_count_text(b, sizeof(b), e->most_frames));
+                (void)fprintf(to, " to %s", COUNT_TEXT(e->most_frames));
         (void)fputs(e->most_frames == 1 ? " frame" : " frames", to);
         if (e->stale)
                 (void)fputs(", as when it last stopped", to);
         else if (!e->whole)
                 (void)fputs(", not to its bottom", to);
         if (e->allocated)
-                (void)fprintf(to, "; %s allocated", hw_bytes_text(a, sizeof(a), (double)e->allocated));
+                (void)fprintf(to, "; %s allocated", BYTES_TEXT(e->allocated));
 }
 
 /* Of a group; a single thread is named before its state. */
@@ -209,9 +207,7 @@ static void print_frames(const struct inspect_subject *s, const struct haskell_t
         }
         if (h->n_frames > h->n_kept || h->n_kept > s->request->frames) {
                 const uint64_t shown = h->n_kept < s->request->frames ? h->n_kept : s->request->frames;
-                char n[HW_NUMBER_MAX];
-                (void)fprintf(s->request->to, "        ... %s more\n",
-                              hw_count_text(n, sizeof(n), h->n_frames - shown));
+                (void)fprintf(s->request->to, "        ... %s more\n", COUNT_TEXT(h->n_frames - shown));
         }
 }
 
@@ -240,11 +236,8 @@ static void print_group(const struct inspect_subject *s, const struct group *g)
 
 static const char *what_text(char what[WHAT_BYTES], const struct inspect_subject *s, const struct threads *t, size_t n)
 {
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
-
-        (void)snprintf(what, WHAT_BYTES, "%s %s%s%s%s", hw_count_text(a, sizeof(a), t->n),
-                       t->n == 1 ? "thread" : "threads", s->request->all ? "" : " in ",
-                       s->request->all ? "" : hw_count_text(b, sizeof(b), n),
+        (void)snprintf(what, WHAT_BYTES, "%s %s%s%s%s", COUNT_TEXT(t->n), t->n == 1 ? "thread" : "threads",
+                       s->request->all ? "" : " in ", s->request->all ? "" : COUNT_TEXT(n),
                        s->request->all ? ""
                        : n == 1        ? " group"
                                        : " groups");

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/show/request.h"
@@ -344,13 +344,11 @@ const char *why_shown_name(const struct type_path *const *names, size_t i, size_
 static bool is_mostly_gone(const struct question *q, struct error *error)
 {
         const struct inspect_request *r = q->subject->request;
-        char left[HW_NUMBER_MAX], before[HW_NUMBER_MAX];
 
         if (!r->brief || graph_group_bytes(band_of(q)) >= r->band_bytes / GONE_SHARE)
                 return false;
         (void)error_set(error, "what grew is gone: %s of it is left, where the last census had %s",
-                        hw_bytes_text(left, sizeof(left), (double)graph_group_bytes(band_of(q))),
-                        hw_bytes_text(before, sizeof(before), (double)r->band_bytes));
+                        BYTES_TEXT(graph_group_bytes(band_of(q))), BYTES_TEXT(r->band_bytes));
         return true;
 }
 

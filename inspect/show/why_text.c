@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/names.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
@@ -50,7 +50,7 @@ static struct holder holder_of(const struct question *q, const struct holding *r
                 { "weak pointer whose key does", "weak pointers whose keys do" },
         };
         struct holder ret = { .q = q, .root = root, .bytes = bytes, .several = !strncmp(name, "registers", 9) };
-        char n[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
+        char text[2 * PROGRAM_NAME_BYTES];
 
         (void)hw_terminal_text(text, sizeof(text), name);
         for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
@@ -59,7 +59,7 @@ static struct holder holder_of(const struct question *q, const struct holding *r
                         continue;
                 const uint64_t roots = count_roots(q, name);
                 ret.several = roots > 1;
-                (void)text_join(ret.text, sizeof(ret.text), ret.several ? hw_count_text(n, sizeof(n), roots) : "a", " ",
+                (void)text_join(ret.text, sizeof(ret.text), ret.several ? COUNT_TEXT(roots) : "a", " ",
                                 ret.several ? counted[i].several : counted[i].one, text + length, NULL);
                 return ret;
         }
@@ -173,11 +173,11 @@ static bool append_second(struct phrase *s, const struct holder *h)
 
 static bool append_gain(struct phrase *s, const struct question *q)
 {
-        char gain[GAIN_TEXT_BYTES], then[HW_NUMBER_MAX];
+        char gain[GAIN_TEXT_BYTES];
 
         return q->then &&
                phrase_printf(s, "%s since %s", head_gain_text(gain, graph_group_bytes(band_of(q)), bytes_then(q)),
-                             hw_time_text(then, sizeof(then), q->then->graph->origin.taken_unix_s * NS_PER_S));
+                             TIME_TEXT(q->then->graph->origin.taken_unix_s * NS_PER_S));
 }
 
 static bool put_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
@@ -244,10 +244,10 @@ void why_print_brief(const struct question *q)
 /* What a line begins with: the share of the band, and what it has gained. */
 static void print_share(const struct question *q, const struct holding *h)
 {
-        char share[HW_NUMBER_MAX], gain[GAIN_TEXT_BYTES];
+        char gain[GAIN_TEXT_BYTES];
         FILE *to = q->subject->request->to;
 
-        (void)fprintf(to, "  %7s", hw_share_text(share, sizeof(share), (double)h->bytes / band_bytes(q)));
+        (void)fprintf(to, "  %7s", SHARE_TEXT((double)h->bytes / band_bytes(q)));
         if (q->then)
                 (void)fprintf(to, "  %11s", head_gain_text(gain, h->bytes, h->then_bytes));
 }
@@ -315,7 +315,7 @@ void why_print_text(const struct question *q)
                 "[{text_slices}, which nothing else holds: if copied (Data.Text.copy), they would not keep the rest]",
         };
         const struct holder of = { .q = q };
-        char text[SENTENCE_BYTES], n[HW_NUMBER_MAX];
+        char text[SENTENCE_BYTES];
 
         head_of_graph(q->subject, write_sentence(text, &of, "why {band} is kept: {closures}, {bytes}"));
         if (q->then)
@@ -326,5 +326,5 @@ void why_print_text(const struct question *q)
         print_list(q, "shortest paths", q->paths, q->n_paths, q->subject->request->top, print_path);
         print_list(q, "roots", q->roots, q->n_roots, ROOTS_SHOWN, print_root);
         (void)fprintf(q->subject->request->to, "\nreached from the roots: %s of the heap\n",
-                      hw_share_text(n, sizeof(n), q->all_bytes ? (double)q->all_reached / (double)q->all_bytes : 0));
+                      SHARE_TEXT(q->all_bytes ? (double)q->all_reached / (double)q->all_bytes : 0));
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/wire/message.h"
 
 #define INDENT "          "
@@ -47,10 +47,8 @@ static bool show_moment(char out[HW_NUMBER_MAX], struct alert_clock clock, bool 
 
 static void print_length(uint64_t from_ns, uint64_t to_ns)
 {
-        char text[HW_NUMBER_MAX];
-
         if (from_ns && to_ns > from_ns)
-                (void)printf(", for %s", hw_duration_text(text, sizeof(text), (double)(to_ns - from_ns)));
+                (void)printf(", for %s", DURATION_TEXT(to_ns - from_ns));
 }
 
 static void print_span(const Hw__Alert *a, struct alert_clock clock)
@@ -74,13 +72,13 @@ static void print_span(const Hw__Alert *a, struct alert_clock clock)
 
 static void print_silence(const Hw__Alert *a)
 {
-        char text[HW_NUMBER_MAX], why[1024];
+        char why[1024];
 
         if (!a->has_silenced || !a->silenced)
                 return;
         (void)printf(INDENT "silenced");
         if (a->silence && a->silence->has_until_wall_ns)
-                (void)printf(" until %s", hw_time_text(text, sizeof(text), a->silence->until_wall_ns));
+                (void)printf(" until %s", TIME_TEXT(a->silence->until_wall_ns));
         if (a->silence && a->silence->why)
                 (void)printf(": %s", copy_printable(why, sizeof(why), a->silence->why));
         (void)putchar('\n');

@@ -29,19 +29,15 @@ static uint64_t measured_pauses(const Hw__Generation *g)
 
 static void print_pause(FILE *to, bool known, double ns)
 {
-        char text[HW_NUMBER_MAX];
-
-        (void)fprintf(to, " %10s", known ? hw_duration_text(text, sizeof(text), ns) : "-");
+        (void)fprintf(to, " %10s", known ? DURATION_TEXT(ns) : "-");
 }
 
 static void print_generation(FILE *to, const Hw__Generation *g)
 {
-        char count[HW_NUMBER_MAX], parallel[HW_NUMBER_MAX];
         uint64_t n = measured_pauses(g);
 
-        (void)fprintf(to, "  Gen %2" PRIu32 " %9s colls, %7s par  ", g->generation,
-                      hw_count_text(count, sizeof(count), g->count),
-                      g->has_parallel_count ? hw_count_text(parallel, sizeof(parallel), g->parallel_count) : "-");
+        (void)fprintf(to, "  Gen %2" PRIu32 " %9s colls, %7s par  ", g->generation, COUNT_TEXT(g->count),
+                      g->has_parallel_count ? COUNT_TEXT(g->parallel_count) : "-");
         print_pause(to, n > 0, (double)g->pause_total_ns);
         print_pause(to, n > 0, n ? (double)g->pause_total_ns / (double)n : 0);
         print_pause(to, n > 0, (double)g->pause_p50_ns);
@@ -53,17 +49,13 @@ static void print_generation(FILE *to, const Hw__Generation *g)
 /* A phase that took no time was not logged: a runtime with one capability has no sync. */
 static void print_phase(FILE *to, const char *what, uint64_t ns)
 {
-        char text[HW_NUMBER_MAX];
-
         if (ns)
-                (void)fprintf(to, ", %s %s", what, hw_duration_text(text, sizeof(text), (double)ns));
+                (void)fprintf(to, ", %s %s", what, DURATION_TEXT(ns));
 }
 
 static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
 {
-        char text[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "\n  Nonmoving: %s cycle%s", hw_count_text(text, sizeof(text), n->cycles), plural(n->cycles));
+        (void)fprintf(to, "\n  Nonmoving: %s cycle%s", COUNT_TEXT(n->cycles), plural(n->cycles));
         print_phase(to, "syncs", n->sync_total_ns);
         print_phase(to, "longest", n->sync_max_ns);
         print_phase(to, "concurrent mark", n->mark_total_ns);
@@ -74,7 +66,7 @@ static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
 void collections_text(FILE *to, const struct summary *s)
 {
         const Hw__Gc *gc = s->t->gc;
-        char text[HW_NUMBER_MAX], sync[SYNC_TEXT], watching[CENSUS_LINE];
+        char sync[SYNC_TEXT], watching[CENSUS_LINE];
 
         (void)fprintf(to, "\n%37s %10s %10s %10s %10s %10s\n", "", "elapsed", "avg pause", "median", "p99",
                       "max pause");
@@ -84,10 +76,10 @@ void collections_text(FILE *to, const struct summary *s)
                 (void)fprintf(to, "  Collections are %s\n", world_untimed(s->t));
         if (gc->counted && gc->has_pause_total_ns)
                 (void)fprintf(to, "  All of them took %s since the program began, by the runtime's own sum\n",
-                              hw_duration_text(text, sizeof(text), (double)gc->pause_total_ns));
+                              DURATION_TEXT(gc->pause_total_ns));
         if (census_pauses_text(watching, sizeof(watching), s->t)[0])
                 (void)fprintf(to, "  All pauses %s, %s, which is not in the rows above\n",
-                              hw_duration_text(text, sizeof(text), (double)gc->pause_total_ns), watching);
+                              DURATION_TEXT(gc->pause_total_ns), watching);
         if (gc->nonmoving)
                 print_nonmoving(to, gc->nonmoving);
         if (gc->has_parallel_balance)
@@ -97,8 +89,7 @@ void collections_text(FILE *to, const struct summary *s)
                 (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
                               answers_sync_text(sync, sizeof(sync), s->t));
         if (gc->unmatched)
-                (void)fprintf(to, "  Collections without a start or an end: %s\n",
-                              hw_count_text(text, sizeof(text), gc->unmatched));
+                (void)fprintf(to, "  Collections without a start or an end: %s\n", COUNT_TEXT(gc->unmatched));
 }
 
 /* ----------------------------------------------------------------- JSON */

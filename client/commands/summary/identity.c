@@ -51,19 +51,18 @@ static void print_program(FILE *to, const Hw__Run *run)
 static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
 {
         struct elapsed e = summary_elapsed(s);
-        char text[HW_NUMBER_MAX], safe[TEXT];
+        char safe[TEXT];
         const char *between = "";
 
         if (run->has_start_wall_ns) {
-                (void)fprintf(to, "started %s", hw_time_text(text, sizeof(text), run->start_wall_ns));
+                (void)fprintf(to, "started %s", TIME_TEXT(run->start_wall_ns));
                 between = ", ";
         }
         if (e.known) {
-                (void)fprintf(to, "%s%s of events%s", between, hw_duration_text(text, sizeof(text), (double)e.span_ns),
+                (void)fprintf(to, "%s%s of events%s", between, DURATION_TEXT(e.span_ns),
                               s->now && s->t->target->state == HW__TARGET__STATE__STATE_RUNNING ? " so far" : "");
                 if (e.late)
-                        (void)fprintf(to, " from %s after the start on",
-                                      hw_duration_text(text, sizeof(text), (double)run->first_time_ns));
+                        (void)fprintf(to, " from %s after the start on", DURATION_TEXT(run->first_time_ns));
                 between = ", ";
         }
         if (s->t->target->detail && s->t->target->detail[0])
@@ -126,16 +125,14 @@ bool stream_known(const struct summary *s)
 
 static void print_count(FILE *to, bool known, uint64_t n, const char *words)
 {
-        char text[HW_NUMBER_MAX];
-
         if (known && n)
-                (void)fprintf(to, "  %16s %s\n", hw_count_text(text, sizeof(text), n), words);
+                (void)fprintf(to, "  %16s %s\n", COUNT_TEXT(n), words);
 }
 
 /* What was lost or left out: only what happened has a line. */
 static void print_losses(FILE *to, const Hw__Health *h)
 {
-        char bytes[HW_NUMBER_MAX], at[HW_NUMBER_MAX], safe[TEXT];
+        char safe[TEXT];
 
         print_count(to, h->has_unknown_events, h->unknown_events, "events of types that heapwatch does not know");
         print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their type needs");
@@ -150,27 +147,23 @@ static void print_losses(FILE *to, const Hw__Health *h)
                     "cost centres left out: beyond the daemon's limit");
         for (size_t i = 0; i < h->n_damages; i++) {
                 const Hw__Damage *d = h->damages[i];
-                (void)fprintf(to, "  damage: %s byte%s lost at offset %s: %s\n",
-                              hw_count_text(bytes, sizeof(bytes), d->lost_bytes), plural(d->lost_bytes),
-                              hw_count_text(at, sizeof(at), d->offset),
+                (void)fprintf(to, "  damage: %s byte%s lost at offset %s: %s\n", COUNT_TEXT(d->lost_bytes),
+                              plural(d->lost_bytes), COUNT_TEXT(d->offset),
                               safe_text(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
         }
         if (h->resyncs > h->n_damages)
-                (void)fprintf(to, "  damage: and %s earlier place%s\n",
-                              hw_count_text(bytes, sizeof(bytes), h->resyncs - h->n_damages),
+                (void)fprintf(to, "  damage: and %s earlier place%s\n", COUNT_TEXT(h->resyncs - h->n_damages),
                               plural(h->resyncs - h->n_damages));
 }
 
 static void print_log(FILE *to, const Hw__Health *h)
 {
-        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX], safe[TEXT];
+        char safe[TEXT];
 
-        (void)fprintf(to, "\n  Log: %s events in %s bytes", hw_count_text(events, sizeof(events), h->events),
-                      hw_count_text(bytes, sizeof(bytes), h->bytes));
+        (void)fprintf(to, "\n  Log: %s events in %s bytes", COUNT_TEXT(h->events), COUNT_TEXT(h->bytes));
         if (h->lost_bytes || h->resyncs)
-                (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n",
-                              hw_count_text(lost, sizeof(lost), h->lost_bytes), plural(h->lost_bytes),
-                              hw_count_text(bytes, sizeof(bytes), h->resyncs), plural(h->resyncs));
+                (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n", COUNT_TEXT(h->lost_bytes),
+                              plural(h->lost_bytes), COUNT_TEXT(h->resyncs), plural(h->resyncs));
         else
                 (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
         if (h->unread)

@@ -27,7 +27,7 @@ static void put_resident(FILE *to, const struct world_target *t)
         const Hw__Resident *r = t->heap->resident;
         const uint64_t known_ns = world_known_until_ns(t);
         const uint64_t live_ns = r->has_live_time_ns && known_ns > r->live_time_ns ? known_ns - r->live_time_ns : 0;
-        char words[64], age[HW_NUMBER_MAX];
+        char words[64];
         uint64_t bytes = 0;
 
         (void)fputc('\n', to);
@@ -36,8 +36,7 @@ static void put_resident(FILE *to, const struct world_target *t)
                 (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
                 if (i == 0 && live_ns >= NS_PER_S)
                         (void)snprintf(words, sizeof(words), "  %s, %s %s", resident_part_name(i),
-                                       hw_duration_text(age, sizeof(age), (double)live_ns),
-                                       world_is_alive(t) ? "ago" : "before the end");
+                                       DURATION_TEXT(live_ns), world_is_alive(t) ? "ago" : "before the end");
                 if (resident_part_bytes(r, i, &bytes))
                         print_bytes_row(to, true, bytes, words);
         }
@@ -47,11 +46,10 @@ static void put_resident(FILE *to, const struct world_target *t)
 static void put_heap(FILE *to, const struct summary *s)
 {
         const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
-        char words[64], count[HW_NUMBER_MAX];
+        char words[64];
 
         (void)fputc('\n', to);
-        (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)",
-                       hw_count_text(count, sizeof(count), samples), plural(samples));
+        (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)", COUNT_TEXT(samples), plural(samples));
         print_fact_row(to, s->t, FACT_ALLOCATED, "allocated in the heap");
         if (collections_known(s))
                 print_fact_row(to, s->t, FACT_GC_COPIED, "copied during GC");
@@ -122,7 +120,7 @@ static void print_seconds(FILE *to, const char *name, uint64_t ns)
 void time_text(FILE *to, const struct summary *s)
 {
         struct elapsed e = summary_elapsed(s);
-        char exact[HW_NUMBER_MAX], human[HW_NUMBER_MAX];
+        char human[HW_NUMBER_MAX];
 
         (void)fputc('\n', to);
         if (e.gc_known) {
@@ -132,7 +130,7 @@ void time_text(FILE *to, const struct summary *s)
         print_seconds(to, "Total", e.span_ns);
         if (rate_known(s, &e))
                 (void)fprintf(to, "\n  Alloc rate    %s bytes per MUT second elapsed (%s)\n",
-                              hw_count_text(exact, sizeof(exact), (uint64_t)mutator_rate(s, &e)),
+                              COUNT_TEXT((uint64_t)mutator_rate(s, &e)),
                               hw_rate_text(human, sizeof(human), mutator_rate(s, &e)));
         if (e.gc_known)
                 (void)fprintf(to, "%s  Productivity  at most %s of total elapsed, for MUT includes INIT and EXIT\n",

@@ -6,12 +6,9 @@
 
 void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
 {
-        char exact[HW_NUMBER_MAX], human[HW_NUMBER_MAX];
-
         if (!known)
                 return;
-        (void)fprintf(to, "%18s bytes %-42s %10s\n", hw_count_text(exact, sizeof(exact), bytes), words,
-                      hw_bytes_text(human, sizeof(human), (double)bytes));
+        (void)fprintf(to, "%18s bytes %-42s %10s\n", COUNT_TEXT(bytes), words, BYTES_TEXT(bytes));
 }
 
 void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words)

@@ -60,7 +60,7 @@ static void print_bands(FILE *to, const struct summary *s)
 {
         const struct world_band *top[SUMMARY_BANDS];
         size_t n = world_top_bands(s->t, top, SUMMARY_BANDS);
-        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], label[LABEL];
         double uncounted, total = s->t->census ? (double)s->t->census->total_bytes : 0;
         const bool adds = census_uncounted(s->t, &uncounted);
 
@@ -70,21 +70,20 @@ static void print_bands(FILE *to, const struct summary *s)
         (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", s->now ? "" : "largest");
         for (size_t i = 0; i < n && top[i]->bytes > 0; i++)
                 (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
-                              hw_share_text(share, sizeof(share), (double)top[i]->bytes / total),
+                              SHARE_TEXT((double)top[i]->bytes / total),
                               s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
                               safe_text(label, sizeof(label), top[i]->def->label));
         if (adds) {
                 (void)hw_count_text(max, sizeof(max), u64_sat(fabs(uncounted)));
                 (void)text_join(last, sizeof(last), uncounted < 0 ? "-" : "", max, NULL);
-                (void)fprintf(to, "%18s %10s %8s %10s  " UNCOUNTED_NAME "\n", last, "",
-                              hw_share_text(share, sizeof(share), uncounted / total), "");
+                (void)fprintf(to, "%18s %10s %8s %10s  " UNCOUNTED_NAME "\n", last, "", SHARE_TEXT(uncounted / total),
+                              "");
         }
 }
 
 void profile_text(FILE *to, const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
-        char text[HW_NUMBER_MAX], bands[HW_NUMBER_MAX];
         size_t mode = mode_of(s);
         uint64_t n = count_bands(s);
 
@@ -92,9 +91,9 @@ void profile_text(FILE *to, const struct summary *s)
         if (mode)
                 (void)fprintf(to, " %s, by %s", modes[mode].flag, modes[mode].words);
         if (run && run->has_census_period_ns && run->census_period_ns) /* 0: as they could be had, from outside */
-                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->census_period_ns));
-        (void)fprintf(to, ": %s census%s, %s band%s\n", hw_count_text(text, sizeof(text), s->censuses),
-                      s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));
+                (void)fprintf(to, ", every %s", DURATION_TEXT(run->census_period_ns));
+        (void)fprintf(to, ": %s census%s, %s band%s\n", COUNT_TEXT(s->censuses), s->censuses == 1 ? "" : "es",
+                      COUNT_TEXT(n), plural(n));
         if (s->census_unfinished)
                 (void)fputs("  one more census was cut off by the end of the log\n", to);
         struct census_age age;
@@ -214,15 +213,15 @@ static struct own_ticks *rank_centres(const struct summary *s, size_t *ret_n)
 
 static void print_centres(FILE *to, const struct summary *s)
 {
-        char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        char label[LABEL];
         const uint64_t own = own_ticks(s);
         size_t n = 0;
         struct own_ticks *ranked = rank_centres(s, &n);
 
         for (size_t i = 0; i < n && i < SUMMARY_BANDS && own > 0; i++) {
                 const Hw__CostCentre *c = ranked[i].centre;
-                (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), ranked[i].ticks),
-                              hw_share_text(share, sizeof(share), (double)ranked[i].ticks / (double)own),
+                (void)fprintf(to, "%18s %8s  %s", COUNT_TEXT(ranked[i].ticks),
+                              SHARE_TEXT((double)ranked[i].ticks / (double)own),
                               safe_text(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
                 if (c && c->source && c->source[0])
                         (void)fprintf(to, "  %s", safe_text(label, sizeof(label), c->source));
@@ -234,19 +233,17 @@ static void print_centres(FILE *to, const struct summary *s)
 void ticks_text(FILE *to, const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
-        char all[HW_NUMBER_MAX], own[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
 
         (void)fputs(s->t->is_sampled ? "\n  Samples of stacks by ghc-stack-profiler" : "\n  Time profile", to);
         if (run && run->has_tick_interval_ns && !s->t->is_sampled)
-                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->tick_interval_ns));
+                (void)fprintf(to, ", every %s", DURATION_TEXT(run->tick_interval_ns));
         if (s->t->is_sampled) {
-                (void)fprintf(to, ": %s, of threads that ran or waited for an MVar\n",
-                              hw_count_text(all, sizeof(all), s->t->ticks));
+                (void)fprintf(to, ": %s, of threads that ran or waited for an MVar\n", COUNT_TEXT(s->t->ticks));
                 print_centres(to, s);
                 return;
         }
-        (void)fprintf(to, ": %s samples, %s of them the program's own\n", hw_count_text(all, sizeof(all), s->t->ticks),
-                      hw_count_text(own, sizeof(own), own_ticks(s)));
+        (void)fprintf(to, ": %s samples, %s of them the program's own\n", COUNT_TEXT(s->t->ticks),
+                      COUNT_TEXT(own_ticks(s)));
         print_centres(to, s);
 }
 
@@ -269,10 +266,7 @@ bool ticky_known(const struct summary *s)
 
 void ticky_text(FILE *to, const struct summary *s)
 {
-        char text[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "\n  Ticky: %s counter%s\n", hw_count_text(text, sizeof(text), s->t->n_ticky),
-                      plural(s->t->n_ticky));
+        (void)fprintf(to, "\n  Ticky: %s counter%s\n", COUNT_TEXT(s->t->n_ticky), plural(s->t->n_ticky));
 }
 
 void ticky_json(struct json_out *j, const struct summary *s)

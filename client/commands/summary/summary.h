@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/json_out.h"
 #include "client/world/state/world.h"
 #include "proto/base/utf8.h"

@@ -27,19 +27,18 @@ bool notes_known(const struct summary *s)
 
 void notes_text(FILE *to, const struct summary *s)
 {
-        char text[HW_NUMBER_MAX];
         uint64_t older = s->now ? s->t->notes_first - 1 : 0; /* no longer kept */
         const char *between = "\n  Notes: ";
 
         for (size_t i = 0; i < NOTE_SORTS; i++) {
                 if (!s->notes[i])
                         continue;
-                (void)fprintf(to, "%s%s %s", between, hw_count_text(text, sizeof(text), s->notes[i]),
+                (void)fprintf(to, "%s%s %s", between, COUNT_TEXT(s->notes[i]),
                               s->notes[i] == 1 ? sorts[i].one : sorts[i].many);
                 between = ", ";
         }
         if (older)
-                (void)fprintf(to, ", and %s older", hw_count_text(text, sizeof(text), older));
+                (void)fprintf(to, ", and %s older", COUNT_TEXT(older));
         (void)fputc('\n', to);
 }
 
@@ -64,17 +63,14 @@ static void print_capabilities(FILE *to, const struct summary *s)
 {
         const Hw__Sched *sched = s->t->sched;
         struct elapsed e = summary_elapsed(s);
-        char run[HW_NUMBER_MAX], share[HW_NUMBER_MAX], gc[HW_NUMBER_MAX];
 
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 const Hw__Capability *c = sched->capabilities[i];
                 (void)fprintf(to, "  Capability %" PRIu32 ": running threads %s", c->number,
-                              c->has_run_ns ? hw_duration_text(run, sizeof(run), (double)c->run_ns) : "–");
+                              c->has_run_ns ? DURATION_TEXT(c->run_ns) : "–");
                 if (c->has_run_ns && e.known && e.span_ns > 0)
-                        (void)fprintf(to, " (%s)",
-                                      hw_share_text(share, sizeof(share), (double)c->run_ns / (double)e.span_ns));
-                (void)fprintf(to, ", in GC %s\n",
-                              c->has_gc_ns ? hw_duration_text(gc, sizeof(gc), (double)c->gc_ns) : "–");
+                        (void)fprintf(to, " (%s)", SHARE_TEXT((double)c->run_ns / (double)e.span_ns));
+                (void)fprintf(to, ", in GC %s\n", c->has_gc_ns ? DURATION_TEXT(c->gc_ns) : "–");
         }
 }
 
@@ -92,15 +88,12 @@ static void print_sparks(FILE *to, const Hw__Sparks *p)
 void threads_text(FILE *to, const struct summary *s)
 {
         const Hw__Sched *sched = s->t->sched;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX], c[HW_NUMBER_MAX], d[HW_NUMBER_MAX];
 
         (void)fputc('\n', to);
         if (sched->has_threads_created)
                 (void)fprintf(to, "  Threads: %s created, %s finished, %s migrations, %s wakeups\n",
-                              hw_count_text(a, sizeof(a), sched->threads_created),
-                              hw_count_text(b, sizeof(b), sched->threads_finished),
-                              hw_count_text(c, sizeof(c), sched->migrations),
-                              hw_count_text(d, sizeof(d), sched->wakeups));
+                              COUNT_TEXT(sched->threads_created), COUNT_TEXT(sched->threads_finished),
+                              COUNT_TEXT(sched->migrations), COUNT_TEXT(sched->wakeups));
         if (sched->sparks)
                 print_sparks(to, sched->sparks);
         print_capabilities(to, s);

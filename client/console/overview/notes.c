@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/widgets.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 
 enum { MOST = 20, TIME = 10 };
 
@@ -48,10 +48,10 @@ static void draw_note(struct canvas *c, struct area area, int row, const struct 
 
 void draw_notes(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        char title[64], count[HW_NUMBER_MAX];
+        char title[64];
         int row = area.height - 1;
 
-        (void)snprintf(title, sizeof(title), "%s in this run", hw_count_text(count, sizeof(count), t->notes_last));
+        (void)snprintf(title, sizeof(title), "%s in this run", COUNT_TEXT(t->notes_last));
         draw_title(c, area, 0, "Notes", title);
         for (uint64_t number = t->notes_last; row > 0 && number && number >= t->notes_first; number--) {
                 const struct world_note *n = world_note(t, number);

@@ -9,7 +9,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/launch/run/daemon.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 
 #define WAIT_MS 1000 /* for the daemon */
 
@@ -64,7 +64,7 @@ static void print(void *ctx, const struct ghc_process *listed)
 {
         struct listing *l = ctx;
         struct ghc_process found = *listed, *p = &found;
-        char rss[HW_NUMBER_MAX], attach[sizeof(p->why.text) + 64];
+        char attach[sizeof(p->why.text) + 64];
 
         process_reveal(p);
         free(p->symbols);
@@ -78,7 +78,7 @@ static void print(void *ctx, const struct ghc_process *listed)
                p->fit.eventlog                    ? "yes"
                : p->obstacle == OBSTACLE_STRIPPED ? "?"
                                                   : "no",
-               p->fit.stripped ? "yes" : "no", hw_bytes_text(rss, sizeof(rss), (double)p->rss_bytes), attach);
+               p->fit.stripped ? "yes" : "no", BYTES_TEXT(p->rss_bytes), attach);
 }
 
 static int run(void *filled)

@@ -11,7 +11,7 @@
 #include "client/launch/run/run_private.h"
 #include "client/launch/run/session.h"
 #include "client/world/state/world.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
@@ -191,11 +191,11 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
 {
         const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
         const bool goes_on = r->inside.wrapper && came && inside_owner_lives(r->agent);
-        char status[64], took[HW_NUMBER_MAX];
+        char status[64];
 
         format_status(result, status, sizeof(status));
         fprintf(out, "%s%s %s after %s%s", goes_on ? "the command that started " : "", r->target, status,
-                hw_duration_text(took, sizeof(took), result->seconds * 1e9),
+                DURATION_TEXT(result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */

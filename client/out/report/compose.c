@@ -20,7 +20,7 @@
 #include "client/world/history/history.h"
 #include "proto/base/document.h"
 #include "proto/base/clock.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 
 #define SERIES_POINTS  2000u   /* of one series, all logs together */
 #define BANDS_NUMBERS  240000u /* of the bands drawn first, all logs together: about 2 MB */
@@ -274,11 +274,11 @@ static const char *file_name(const struct world_target *t)
 
 static void put_remembered(struct json_out *j, const struct tally *t)
 {
-        char points[HW_NUMBER_MAX], sentence[160];
+        char sentence[160];
 
         (void)snprintf(sentence, sizeof(sentence),
                        "what its daemon remembered when the report was made, as %s points: coarser the older they are",
-                       hw_count_text(points, sizeof(points), t->points));
+                       COUNT_TEXT(t->points));
         json_member_text(j, "thinning", sentence);
 }
 

@@ -30,7 +30,7 @@
 #include "client/out/report/profiles.h"
 #include "client/world/state/recall.h"
 #include "client/world/state/world.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
@@ -377,14 +377,12 @@ static bool read_all(struct reporter *r)
 /* What a reader of the report should know before opening it. */
 static void warn_of_losses(const struct reporter *r)
 {
-        char text[HW_NUMBER_MAX];
-
         for (size_t i = 0; i < world_targets(r->world); i++) {
                 const struct world_target *t = world_target(r->world, i);
 
                 if (t->health && t->health->lost_bytes)
                         command_error(&command_report, "%s: %s could not be read", t->name,
-                                      hw_bytes_text(text, sizeof(text), (double)t->health->lost_bytes));
+                                      BYTES_TEXT(t->health->lost_bytes));
                 if (t->health && t->health->unread)
                         command_error(&command_report, "%s: not all of it was read: %s", t->name, t->health->unread);
         }
@@ -395,11 +393,8 @@ static void warn_of_losses(const struct reporter *r)
 /* Of targets they are taken now, of recordings those are shown that were kept. */
 static void add_profiles(struct reporter *r)
 {
-        char time[HW_NUMBER_MAX];
-
         if (r->profile_ns && isatty(STDERR_FILENO))
-                (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
-                              hw_duration_text(time, sizeof(time), (double)r->profile_ns));
+                (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n", DURATION_TEXT(r->profile_ns));
         if (r->profile_ns)
                 report_profiles_sample(&r->profiles, r->world, r->feed,
                                        r->by_allocation ? INSPECTING_ALLOCATION : INSPECTING_PROFILE, r->profile_ns);

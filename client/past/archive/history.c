@@ -9,7 +9,7 @@
 
 #include "client/past/archive/read.h"
 #include "client/cli/options.h"
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -77,10 +77,8 @@ static int check_request(void *filled)
 
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
-        char text[HW_NUMBER_MAX];
-
         if (ns)
-                json_member_text(j, key, hw_time_text(text, sizeof(text), ns));
+                json_member_text(j, key, TIME_TEXT(ns));
 }
 
 static void run_json(const struct archived_run *run)
@@ -116,7 +114,7 @@ static void put_field(const char *text, bool last)
 
 static void run_line(const struct request *r, const struct archived_run *run)
 {
-        char start[HW_NUMBER_MAX], lasted[HW_NUMBER_MAX], labels[256], growth[512], build[64];
+        char start[HW_NUMBER_MAX], labels[256], growth[512], build[64];
         uint64_t end = run->seen_ns > run->start_ns ? run->seen_ns - run->start_ns : 0;
 
         hw_time_text(start, sizeof(start), run->start_ns);
@@ -131,9 +129,9 @@ static void run_line(const struct request *r, const struct archived_run *run)
         }
         (void)safe_text(labels, sizeof(labels), run->labels);
         (void)safe_text(build, sizeof(build), run->build_id);
-        (void)printf("%5lld  %.19sZ  %8s  %-8s  %-12.12s  %-20s  %s\n", (long long)run->id, start,
-                     hw_duration_text(lasted, sizeof(lasted), (double)end), run->state ? run->state : "?",
-                     *build ? build : "-", *labels ? labels : "-", safe_text(growth, sizeof(growth), run->growth));
+        (void)printf("%5lld  %.19sZ  %8s  %-8s  %-12.12s  %-20s  %s\n", (long long)run->id, start, DURATION_TEXT(end),
+                     run->state ? run->state : "?", *build ? build : "-", *labels ? labels : "-",
+                     safe_text(growth, sizeof(growth), run->growth));
 }
 
 static void print_runs(const struct request *r, const struct archived_runs *runs)

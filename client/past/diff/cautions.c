@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 
 #define LENGTHS_DIFFER 0.1 /* as a share of the baseline's */
 
@@ -53,7 +53,6 @@ static void compare_periods(const struct listener *l, const struct comparison *c
 {
         uint64_t first = 0;
         const struct side_run *run;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
         for (size_t i = 0; (run = comparison_run(c, i)); i++) {
                 uint64_t period = run->rows.censuses ? run->census_period_ns : 0;
@@ -62,8 +61,7 @@ static void compare_periods(const struct listener *l, const struct comparison *c
                         add_caution(l,
                                     "the runs take heap profiles at different intervals (%s and %s), and those "
                                     "lengthen pauses and collections",
-                                    first ? hw_duration_text(a, sizeof(a), (double)first) : "none",
-                                    period ? hw_duration_text(b, sizeof(b), (double)period) : "none");
+                                    first ? DURATION_TEXT(first) : "none", period ? DURATION_TEXT(period) : "none");
                         return;
                 }
                 first = period;
@@ -79,7 +77,6 @@ static void add_cautions_of_rows(const struct listener *l, const struct comparis
                 [ROW_CENTRE] = "a time profile",
         };
         const struct row_change *one_sided = NULL, *unmatched = NULL;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
         for (size_t i = c->n_rows; i-- > 0;) {
                 const struct row_change *row = &c->rows[i];
@@ -96,8 +93,7 @@ static void add_cautions_of_rows(const struct listener *l, const struct comparis
                 add_caution(l,
                             "%s of the new side and %s of the baseline are in bands that cannot be matched: info "
                             "tables without a name (build with -finfo-table-map), or beyond the limit of bands",
-                            hw_bytes_text(a, sizeof(a), unmatched->value.a),
-                            hw_bytes_text(b, sizeof(b), unmatched->value.b));
+                            BYTES_TEXT(unmatched->value.a), BYTES_TEXT(unmatched->value.b));
 }
 
 void list_cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx)
@@ -105,7 +101,6 @@ void list_cautions(const struct comparison *c, void (*say)(void *ctx, const char
         const struct listener l = { say, ctx };
         const struct change *d = &c->quantities[quantity_find("duration", strlen("duration")) - quantities];
         const struct side_run *run;
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
         uint64_t left_out = 0;
         size_t truncated = 0;
         bool live = false;
@@ -121,7 +116,7 @@ void list_cautions(const struct comparison *c, void (*say)(void *ctx, const char
                 add_caution(&l,
                             "the runs differ in length, %s against %s: totals and peaks cover different spans; compare "
                             "like parts with --range, --a-range, --b-range",
-                            hw_duration_text(a, sizeof(a), d->a), hw_duration_text(b, sizeof(b), d->b));
+                            DURATION_TEXT(d->a), DURATION_TEXT(d->b));
         if (c->bands_differ)
                 add_caution(&l, "the heap profiles are of different kinds: no band is compared");
         compare_periods(&l, c);

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "heapwatch/text.h"
+#include "proto/base/number_text.h"
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/sample.h"
@@ -383,7 +383,7 @@ static bool put_sample(struct watching *w, const struct heap_sample *x, struct h
                        const struct heap_census *c)
 {
         const double spread = heap_sample_spread(x, b);
-        char text[256], read[HW_NUMBER_MAX];
+        char text[256];
 
         if (w->agent_fd >= 0)
                 return send_to_agent(w, b, c, NULL, spread);
@@ -391,7 +391,7 @@ static bool put_sample(struct watching *w, const struct heap_sample *x, struct h
                 (void)snprintf(text, sizeof(text),
                                "bands are estimated from %s of the heap at random: it is too large to be copied "
                                "(heapwatchd --census-memory); threads are not counted",
-                               hw_bytes_text(read, sizeof(read), (double)x->read_bytes));
+                               BYTES_TEXT(x->read_bytes));
                 log_message(text);
                 w->is_sampled = true;
         }
@@ -461,7 +461,6 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
 static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
 {
         const uint64_t available = available_bytes(), most = available < w->memory_bytes ? available : w->memory_bytes;
-        char text[HW_NUMBER_MAX];
         struct error unused;
 
         *c = (struct copy){ .reaches = w->agent_fd < 0 && !w->is_nonmoving && !w->reached.is_wrong &&
@@ -483,7 +482,7 @@ static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, st
                error_set(error,
                          "bands are not known: %s of memory is too little even for a sample of the heap (heapwatchd "
                          "--census-memory allows more)",
-                         hw_bytes_text(text, sizeof(text), (double)most));
+                         BYTES_TEXT(most));
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)
