@@ -413,8 +413,13 @@ def client(*args, timeout=DEADLINE_S, **kwargs):
                           stderr=subprocess.PIPE, timeout=timeout, env=env, **kwargs)
 
 
+def printed(*args, **kwargs):
+    """What it prints when it succeeds."""
+    done = client(*args, **kwargs)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
 def piped(*args):
     """Updates of `heapwatch pipe ARGS --format json`, as dicts."""
-    done = client("pipe", *args, "--format", "json")
-    assert done.returncode == 0, done.stderr.decode()
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in printed("pipe", *args, "--format", "json").splitlines()]

@@ -11,8 +11,7 @@ import threading
 
 import pytest
 
-from harness import (CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for, 
-                     wait_newer_checkpoint)
+from harness import LOGS, Daemon, client, pb, private_directory, wait_for, wait_newer_checkpoint
 from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port
 

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, require, require_another_user, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, printed, require, require_another_user, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -73,9 +73,7 @@ class Archiver:
 
 
 def compared(db, *runs):
-    done = client("diff", "--db", db, "--format", "json", *runs)
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+    return json.loads(printed("diff", "--db", db, "--format", "json", *runs))
 
 
 def assert_same(db, log, run, judged=True):

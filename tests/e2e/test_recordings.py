@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, compile_haskell, pb, require_page, wait_for
+from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, compile_haskell, pb, printed, require_page, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -23,8 +23,7 @@ def recordings(directory, *more):
 
 
 def dump(directory, which, path, *more):
-    out = client("recording", "dump", which, "--dir", directory, "-o", path, *more)
-    assert out.returncode == 0, out.stderr
+    printed("recording", "dump", which, "--dir", directory, "-o", path, *more)
     return path
 
 
@@ -36,9 +35,7 @@ def ended(daemon, names):
 
 def summary(path):
     """What a log says of its run, without what only the file knows."""
-    out = client("summary", "--format", "json", str(path))
-    assert out.returncode == 0, out.stderr
-    said = json.loads(out.stdout)
+    said = json.loads(printed("summary", "--format", "json", str(path)))
     for run in said if isinstance(said, list) else [said]:
         for key in ("file", "log", "target", "ended", "detail"):
             run.pop(key, None)
@@ -99,8 +96,7 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     recording = daemon.health("api").recording
     assert recording.active and not recording.paused and recording.lost_bytes == 0
     path = pathlib.Path(directory) / "now.eventlog"
-    out = client("recording", "dump", "api", "-o", path, env=env)
-    assert out.returncode == 0, out.stderr
+    printed("recording", "dump", "api", "-o", path, env=env)
     events = daemon.health("api").events
     cut = client("summary", path).stdout.decode()
     assert "nothing lost" in cut and "its recording was read up to here; the run itself goes on" in cut
@@ -247,9 +243,8 @@ def test_an_alert_keeps_a_bundle_of_what_was_recorded(directory, record, state):
         # The same rule again, within two hours: words instead of a bundle.
         again = client("recording", "bundle", "t", "--connect", d.publish, "--alert", bundle / "alert.json", "--after", "0s")
         assert again.returncode == 0 and b"not done" in again.stdout and b"2h" in again.stdout
-        by_hand = client("recording", "bundle", "t", "--connect", d.publish, "--after", "0s")
-        assert by_hand.returncode == 0, by_hand.stderr
-        assert (pathlib.Path(by_hand.stdout.decode().strip()) / "report.html").stat().st_size > 10000
+        by_hand = printed("recording", "bundle", "t", "--connect", d.publish, "--after", "0s")
+        assert (pathlib.Path(by_hand.strip()) / "report.html").stat().st_size > 10000
         # A budget keeps the newest alone.
         assert client("recording", "bundle", "t", "--connect", d.publish, "--after", "0s", "--keep", "1KiB").returncode == 0
         assert len(list(bundle.parent.iterdir())) == 1

@@ -14,7 +14,7 @@ import termios
 import numpy
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, piped, private_directory, require_page, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, piped, printed, private_directory, require_page, wait_for
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -29,9 +29,7 @@ page = pytest.mark.skipif(not with_page(), reason="built without the page")
 
 
 def data(*arguments):
-    done = client("report", *arguments, "--format", "json", "-o", "-")
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed("report", *arguments, "--format", "json", "-o", "-"))
 
 
 def bodies(report, kind, target=None):

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from harness import DEADLINE_S, Daemon, client, pb, private_directory, wait_for, wait_newer_checkpoint
+from harness import DEADLINE_S, Daemon, client, pb, printed, private_directory, wait_for, wait_newer_checkpoint
 import live_log
 from live_log import LiveLog
 
@@ -128,9 +128,7 @@ def census_of(d, name):
 
 def what_is_in(log):
     """What a log tells of its run, without how it ended and what its bytes were."""
-    out = client("summary", "--format", "json", log)
-    assert out.returncode == 0, out.stderr
-    told = json.loads(out.stdout)
+    told = json.loads(printed("summary", "--format", "json", log))
     return {key: told[key] for key in ("memory", "collections", "heapProfile", "durationNs") if key in told}
 
 

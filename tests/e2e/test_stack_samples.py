@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from harness import LOGS, Daemon, client, wait_for, wait_newer_checkpoint
+from harness import LOGS, Daemon, client, printed, wait_for, wait_newer_checkpoint
 from live_log import LiveLog
 from test_convert import Pprof
 
@@ -17,9 +17,7 @@ REAL = LOGS / "stacks-ghc9103" / "run.eventlog"
 
 
 def query(sql, *sources):
-    done = client("query", sql, *sources, "--format", "json")
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+    return json.loads(printed("query", sql, *sources, "--format", "json"))
 
 
 def stacks_of(*sources):
@@ -141,6 +139,5 @@ def test_live_over_a_restart_and_in_a_recording(tmp_path, directory):
     wait_for(lambda: query("SELECT state FROM runs", "p", "--connect", daemon.publish) == [{"state": "ended"}], "its end")
     daemon.stop()
     cut = tmp_path / "cut.eventlog"
-    done = client("recording", "dump", "p", "--dir", f"{directory}/rec", "--from", f"{begin - 10**8}ns", "-o", cut)
-    assert done.returncode == 0, done.stderr.decode()
+    printed("recording", "dump", "p", "--dir", f"{directory}/rec", "--from", f"{begin - 10**8}ns", "-o", cut)
     assert stacks_of(cut) == {"late": 1}        # its name is from before

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import LOGS, ROOT, client, piped
+from harness import LOGS, ROOT, client, piped, printed
 
 PROFILES = sorted(p.parent.name for p in LOGS.glob("*/run.hp"))
 
@@ -115,9 +115,7 @@ class Profile:
 
 
 def collapsed(path):
-    done = client("convert", path, "--to", "collapsed")
-    assert done.returncode == 0, done.stderr
-    return {stack: int(n) for stack, n in (line.rsplit(" ", 1) for line in done.stdout.decode().splitlines())}
+    return {stack: int(n) for stack, n in (line.rsplit(" ", 1) for line in printed("convert", path, "--to", "collapsed").splitlines())}
 
 
 @pytest.mark.parametrize("form", ["as written", "on one line", "compressed"])
@@ -155,9 +153,7 @@ def test_two_profiles_are_compared(directory):
     double(more["profile"])
     more["total_alloc"] *= 2
     (directory / "more.prof").write_text(json.dumps(more))
-    done = client("diff", PROFILE, directory / "more.prof", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    both = json.loads(done.stdout)
+    both = json.loads(printed("diff", PROFILE, directory / "more.prof", "--format", "json"))
     allocated = next(q for q in both["quantities"] if q["name"] == "allocated")
     assert (allocated["baseline"], allocated["new"]) == (said.json["total_alloc"], 2 * said.json["total_alloc"])
     rows = {r["name"]: (r["baseline"], r["new"]) for r in both["rows"] if r["kind"] == "ticky"}
@@ -213,6 +209,5 @@ def test_what_is_no_text_of_the_runtime(directory):
 
 
 def test_hp2ps_reads_what_came_from_a_heap_profile(directory):
-    done = client("convert", LOGS / "cc-hy-ghc9103" / "run.hp", "--to", "hp", "-o", directory / "x.hp")
-    assert done.returncode == 0
+    printed("convert", LOGS / "cc-hy-ghc9103" / "run.hp", "--to", "hp", "-o", directory / "x.hp")
     assert subprocess.run(["hp2ps", "x.hp"], cwd=directory).returncode == 0
