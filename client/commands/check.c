@@ -46,9 +46,7 @@ struct writer {
 /* Text is made printable first: XML 1.0 has no way to write control characters. */
 static void xml_text(FILE *out, const char *text)
 {
-        char safe[TEXT_MAX];
-
-        for (const char *p = safe_text(safe, sizeof(safe), text); *p; p++) {
+        for (const char *p = SAFE_TEXT(TEXT_MAX, text); *p; p++) {
                 const char *entity = xml_entity(*p, true);
                 (void)(entity ? fputs(entity, out) : fputc(*p, out));
         }
@@ -252,20 +250,18 @@ struct check {
 
 static void print_line(const char *before, const char *text)
 {
-        char safe[4096];
-
-        (void)printf("%s%s\n", before, safe_text(safe, sizeof(safe), text));
+        (void)printf("%s%s\n", before, SAFE_TEXT(4096, text));
 }
 
 static void print_finding(const struct finding *item)
 {
-        char safe[1024], when[FINDING_TIMES_MAX];
+        char when[FINDING_TIMES_MAX];
 
         (void)printf("  %s: %s", severity_name(item->severity), item->rule);
         if (item->band)
-                (void)printf(" of %s", safe_text(safe, sizeof(safe), item->band));
+                (void)printf(" of %s", SAFE_TEXT(1024, item->band));
         if (item->band_source)
-                (void)printf(" (%s)", safe_text(safe, sizeof(safe), item->band_source));
+                (void)printf(" (%s)", SAFE_TEXT(1024, item->band_source));
         (void)printf("%s\n", finding_times(item, when));
         print_line("      ", item->sentence);
         for (size_t i = 0; i < item->n_evidence; i++)

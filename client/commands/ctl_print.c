@@ -42,7 +42,6 @@ static void print_notifier(const Hw__Notifier *n)
                 "unknown",
                 "off: rules have actions, and --notify=off does none of them",
         };
-        char detail[512];
 
         (void)printf("notifier %s", n->has_state && (size_t)n->state < ARRAY_SIZE(names) ? names[n->state] : names[0]);
         if (n->has_pid)
@@ -50,7 +49,7 @@ static void print_notifier(const Hw__Notifier *n)
         if (n->has_restarts && n->restarts > 0)
                 (void)printf("  restarts %u", n->restarts);
         if (n->detail && *n->detail)
-                (void)printf("  (%s)", safe_text(detail, sizeof(detail), n->detail));
+                (void)printf("  (%s)", SAFE_TEXT(512, n->detail));
         (void)putchar('\n');
 }
 
@@ -59,14 +58,13 @@ static void print_turn(const char *when, const Hw__LoopTurn *t)
         static const char *const kinds[] = {
                 "unknown", "source", "rules", "publish", "request", "reload", "removal", "housekeeping",
         };
-        char safe[512];
 
         if (!t || !t->has_cpu_ns)
                 return;
         (void)printf("  %s %s", when, DURATION_TEXT(t->cpu_ns));
         if (t->has_kind && t->kind > 0 && (size_t)t->kind < ARRAY_SIZE(kinds))
                 (void)printf(" (%s%s%s)", kinds[t->kind], t->target && *t->target ? " of " : "",
-                             safe_text(safe, sizeof(safe), t->target));
+                             SAFE_TEXT(512, t->target));
 }
 
 static void print_count(const char *words, bool known, uint64_t n, const char *after)
@@ -77,10 +75,8 @@ static void print_count(const char *words, bool known, uint64_t n, const char *a
 /* Who came in over TCP and who did not; what changed something. */
 static void print_connections(const Hw__DaemonState *d)
 {
-        char safe[256];
-
         if (d->listen) {
-                (void)printf("listens at %s", safe_text(safe, sizeof(safe), d->listen));
+                (void)printf("listens at %s", SAFE_TEXT(256, d->listen));
                 print_count("  keys", true, d->authorized_keys, "");
                 print_count("  handshakes refused", true, d->handshakes_refused, "");
                 print_count("  failed", true, d->handshakes_failed, "\n");
@@ -93,9 +89,7 @@ static void print_connections(const Hw__DaemonState *d)
 
 static void print_daemon(const Hw__DaemonState *d)
 {
-        char safe[256];
-
-        (void)printf("heapwatchd %s", safe_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN));
+        (void)printf("heapwatchd %s", SAFE_TEXT(256, d->version ? d->version : UNKNOWN));
         if (d->has_pid)
                 (void)printf("  pid %u", d->pid);
         if (d->has_started_wall_ns)
@@ -110,13 +104,13 @@ static void print_daemon(const Hw__DaemonState *d)
                 print_count("  delayed", true, d->paced_requests, " (a client sent more at once than it may)");
         (void)putchar('\n');
         if (d->memory_pressure)
-                (void)printf("short of memory: %s\n", safe_text(safe, sizeof(safe), d->memory_pressure));
+                (void)printf("short of memory: %s\n", SAFE_TEXT(256, d->memory_pressure));
         if (d->checkpoint_failure)
                 (void)printf(
                         "checkpoints cannot be written since %s: %s; state since then would not outlive a restart\n",
-                        TIME_TEXT(d->checkpoint_failure_wall_ns), safe_text(safe, sizeof(safe), d->checkpoint_failure));
+                        TIME_TEXT(d->checkpoint_failure_wall_ns), SAFE_TEXT(256, d->checkpoint_failure));
         if (d->before && d->before->text) {
-                (void)printf("the daemon before this one %s", safe_text(safe, sizeof(safe), d->before->text));
+                (void)printf("the daemon before this one %s", SAFE_TEXT(256, d->before->text));
                 if (d->has_started_wall_ns)
                         (void)printf("; this one was started at %s", TIME_TEXT(d->started_wall_ns));
                 if (d->before->in_a_row > 1)
@@ -173,7 +167,6 @@ static void print_target(struct print_state *p, const Hw__Update *u)
 static void print_recording(const Hw__Update *u)
 {
         const Hw__Recording *r = u->health->recording;
-        char safe[512];
 
         if (!r || (!r->active && !r->paused && !r->lost_bytes))
                 return;
@@ -181,7 +174,7 @@ static void print_recording(const Hw__Update *u)
         if (r->lost_bytes)
                 (void)printf("  not recorded %s", BYTES_TEXT(r->lost_bytes));
         if (r->paused)
-                (void)printf("  paused: %s", safe_text(safe, sizeof(safe), r->detail));
+                (void)printf("  paused: %s", SAFE_TEXT(512, r->detail));
         (void)putchar('\n');
 }
 
@@ -196,13 +189,12 @@ static int compare_updates(const void *left, const void *right)
 
 static void print_status(struct print_state *p, const Hw__Status *s)
 {
-        char safe[1024];
         bool is_told = p->targets_only;
 
         if (!p->targets_only && s->daemon)
                 print_daemon(s->daemon);
         for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++)
-                (void)printf("publishes at %s\n", safe_text(safe, sizeof(safe), s->publish_endpoints[i]));
+                (void)printf("publishes at %s\n", SAFE_TEXT(1024, s->publish_endpoints[i]));
         for (size_t i = 0; i < s->n_targets && !is_told; i++) { /* of all recordings; each target's health has it */
                 const Hw__Update *u = s->targets[i];
                 if (u->body_case != HW__UPDATE__BODY_HEALTH || !u->health->recording)
@@ -255,7 +247,6 @@ void print_reply(void *ctx, const Hw__Reply *reply)
 {
         const Hw__Done *done = reply->what_case == HW__REPLY__WHAT_DONE ? reply->done : NULL;
         struct print_state *p = ctx;
-        char safe[256];
 
         if (reply->error) {
                 p->refused = true;
@@ -275,21 +266,19 @@ void print_reply(void *ctx, const Hw__Reply *reply)
         else if (reply->what_case == HW__REPLY__WHAT_RELOADED)
                 (void)printf("%u rules are in force\n", reply->reloaded->rules);
         else if (done) {
-                (void)printf("%s: done", safe_text(safe, sizeof(safe), done->target));
+                (void)printf("%s: done", SAFE_TEXT(256, done->target));
                 if (done->run_before && *done->run_before)
-                        (void)printf("; the run that had this name is %s",
-                                     safe_text(safe, sizeof(safe), done->run_before));
+                        (void)printf("; the run that had this name is %s", SAFE_TEXT(256, done->run_before));
                 (void)putchar('\n');
         }
 }
 
 void print_agent(const char *said, bool json)
 {
-        char safe[1400];
         struct json_out j = { .to = stdout };
 
         if (!json) {
-                (void)puts(safe_text(safe, sizeof(safe), *said ? said : "done"));
+                (void)puts(SAFE_TEXT(1400, *said ? said : "done"));
                 return;
         }
         json_open(&j, '{');

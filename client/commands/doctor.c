@@ -221,12 +221,10 @@ static bool wants_features(const struct subject *p)
 
 static void print_text(const struct subject *p, const struct features *f)
 {
-        char line[768];
-
         if (p->info != NULL) {
                 printf("%s: GHC %s, runtime %s%s%s\n", p->name, p->info->version, p->info->way,
                        p->info->with_rtsopts[0] ? ", linked with the options " : "",
-                       safe_text(line, sizeof(line), p->info->with_rtsopts));
+                       SAFE_TEXT(768, p->info->with_rtsopts));
         }
         if (p->fit)
                 print_inside(p->fit->obstacle);
@@ -237,17 +235,17 @@ static void print_text(const struct subject *p, const struct features *f)
                 puts("By its own eventlog, with flags of its runtime:");
         if (p->stream != NULL) {
                 printf("%s: program %s, GHC %s, runtime %s", p->name,
-                       p->stream->program[0] ? safe_text(line, sizeof(line), p->stream->program) : "unknown",
+                       p->stream->program[0] ? SAFE_TEXT(768, p->stream->program) : "unknown",
                        p->stream->version[0] ? p->stream->version : "unknown",
                        p->stream->way[0] ? p->stream->way : "unknown");
-                printf("%s%s\n", p->stream->detail[0] ? "; " : "", safe_text(line, sizeof(line), p->stream->detail));
+                printf("%s%s\n", p->stream->detail[0] ? "; " : "", SAFE_TEXT(768, p->stream->detail));
         }
         if (p->stream && p->stream->process_only) {
                 const bool has_reason = p->stream->process_only_reason[0] != '\0';
                 printf("Only its process is watched, not its heap%s%s\n", has_reason ? ": " : "",
-                       safe_text(line, sizeof(line), p->stream->process_only_reason));
+                       SAFE_TEXT(768, p->stream->process_only_reason));
                 for (size_t i = 0; !has_reason && i < p->stream->n_advice; i++)
-                        printf("- %s\n", safe_text(line, sizeof(line), p->stream->advice[i].text));
+                        printf("- %s\n", SAFE_TEXT(768, p->stream->advice[i].text));
         } else if (p->stream && p->stream->outside)
                 puts("Watched from outside: live data, heap size, allocation, numbers of collections and threads, and "
                      "bands are read from its memory (docs/INSIDE.md). Pauses and messages are not known.");
@@ -259,7 +257,7 @@ static void print_text(const struct subject *p, const struct features *f)
                      "- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
                      "variable GHCRTS, or link it with -rtsopts.");
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++)
-                printf("%s- %s\n", i == 0 ? "\n" : "", safe_text(line, sizeof(line), p->stream->advice[i].text));
+                printf("%s- %s\n", i == 0 ? "\n" : "", SAFE_TEXT(768, p->stream->advice[i].text));
 }
 
 static void print_json(const struct subject *p, const struct features *f)

@@ -496,15 +496,12 @@ static bool has_needed(const struct project *p)
 
 static void print_finding(const struct finding *f)
 {
-        char path[4200], subject[400];
-
-        printf("%s", safe_text(path, sizeof(path), f->path));
+        printf("%s", SAFE_TEXT(4200, f->path));
         if (f->line)
                 printf(":%zu", f->line);
         else
                 printf(", a new file");
-        printf("%s%s%s\n", f->subject[0] ? ": " : "", safe_text(subject, sizeof(subject), f->subject),
-               f->needed ? "" : " (optional)");
+        printf("%s%s%s\n", f->subject[0] ? ": " : "", SAFE_TEXT(400, f->subject), f->needed ? "" : " (optional)");
         const char *text = f->add;
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
@@ -515,10 +512,8 @@ static void print_finding(const struct finding *f)
 
 static void print_text(const struct project *p)
 {
-        char from[1300];
-
         if (p->major)
-                printf("GHC %u.%u, by %s\n", p->major, p->minor, safe_text(from, sizeof(from), p->ghc_from));
+                printf("GHC %u.%u, by %s\n", p->major, p->minor, SAFE_TEXT(1300, p->ghc_from));
         else
                 puts("Which GHC builds it is not in these files: conditions are for all.");
         for (size_t i = 0; i < p->n_findings; i++)
@@ -568,12 +563,10 @@ static bool print_patch(const struct project *p)
         }
         for (size_t i = 0; i < p->n_findings; i++) {
                 const struct finding *f = &p->findings[i];
-                char path[4200];
                 if (!f->needed || f->in_patch)
                         continue;
-                command_error(&command_doctor, "not in the patch: %s:%zu: %.*s: %s",
-                              safe_text(path, sizeof(path), f->path), f->line, (int)strcspn(f->add, "\n"),
-                              f->add + strspn(f->add, " "), f->why);
+                command_error(&command_doctor, "not in the patch: %s:%zu: %.*s: %s", SAFE_TEXT(4200, f->path), f->line,
+                              (int)strcspn(f->add, "\n"), f->add + strspn(f->add, " "), f->why);
                 all = false;
         }
         return all;

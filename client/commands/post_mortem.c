@@ -32,13 +32,13 @@ enum { WHOLE = 2 * ANSWER_TEXT + ANSWER_MOMENT };
 /* A row that begins with its moment is one of a list: that is short. */
 static void print_row(FILE *to, const struct world_target *t, const struct account_row *r)
 {
-        char time[ANSWER_MOMENT], whole[WHOLE], safe[2 * WHOLE];
+        char time[ANSWER_MOMENT], whole[WHOLE];
 
         if (r->says.text[0])
                 (void)answer_moment(time, t, r->says.time_ns);
         else
                 (void)hw_duration_text(time, sizeof(time), (double)r->says.time_ns);
-        (void)fprintf(to, "%s\n", safe_text(safe, sizeof(safe), answer_whole(whole, sizeof(whole), &r->says, time)));
+        (void)fprintf(to, "%s\n", SAFE_TEXT(2 * WHOLE, answer_whole(whole, sizeof(whole), &r->says, time)));
 }
 
 #define CRASH_US UINT64_C(600000000) /* from a crash until its end is known here, at most */

@@ -92,12 +92,12 @@ static void print_json(const struct recorded_run *r)
 /* Whether recording is paused; says why. */
 static bool report_pause(const struct locate *where)
 {
-        char why[LOCATE_PAUSED_MAX], safe[LOCATE_PAUSED_MAX];
+        char why[LOCATE_PAUSED_MAX];
 
         if (!locate_paused(where, why))
                 return false;
         command_error(&command_recordings, "recording is paused: %s; it resumes by itself",
-                      safe_text(safe, sizeof(safe), why));
+                      SAFE_TEXT(LOCATE_PAUSED_MAX, why));
         return true;
 }
 

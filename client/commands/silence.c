@@ -65,8 +65,6 @@ int silence_parse(const struct command *c, Hw__Request **ret_request, char *cons
 
 void silence_print(const Hw__Silences *list)
 {
-        char safe[1024];
-
         if (list->n_silences)
                 (void)printf("%4s  %-20s  %-20s  %-24s  %s\n", "ID", "RULE", "TARGET", "UNTIL", "WHY");
         else
@@ -83,5 +81,5 @@ void silence_print(const Hw__Silences *list)
                              safe_text(why, sizeof(why), s->why ? s->why : "-"));
         }
         if (list->not_kept)
-                (void)printf("not kept over a restart: %s\n", safe_text(safe, sizeof(safe), list->not_kept));
+                (void)printf("not kept over a restart: %s\n", SAFE_TEXT(1024, list->not_kept));
 }

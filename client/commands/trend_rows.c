@@ -153,11 +153,11 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
 static void print_row(FILE *to, const struct world_target *of, struct rate_unit unit, const char *name,
                       const Hw__Band *band, const Hw__Trend *t, bool has_now, double now)
 {
-        char clean[256], fitted[sizeof(clean) + sizeof("…")], place[BAND_PLACE_MAX];
-        char safe[BAND_PLACE_MAX], text[HW_NUMBER_MAX];
+        char fitted[256 + sizeof("…")], place[BAND_PLACE_MAX];
+        char text[HW_NUMBER_MAX];
         const struct growth_row row = growth_now(of, t);
 
-        (void)fit_label(fitted, sizeof(fitted), safe_text(clean, sizeof(clean), name), NAME_COLUMNS);
+        (void)fit_label(fitted, sizeof(fitted), SAFE_TEXT(256, name), NAME_COLUMNS);
         fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
         fprintf(to, "  %-7s", row.word);
         print_cell(to, format_amount(text, has_now, now), 12);
@@ -171,7 +171,7 @@ static void print_row(FILE *to, const struct world_target *of, struct rate_unit 
             t->evidence && t->evidence->missing) /* a slope above 0 beside "steady" would contradict it */
                 fprintf(to, "  %.100s", t->evidence->missing);
         if (band_place(place, sizeof(place), band)[0])
-                fprintf(to, "  %s", safe_text(safe, sizeof(safe), place));
+                fprintf(to, "  %s", SAFE_TEXT(BAND_PLACE_MAX, place));
         fputc('\n', to);
 }
 
@@ -301,10 +301,8 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
 
 static void print_sentence(FILE *to, const char *label, const char *text)
 {
-        char safe[2048];
-
         if (text)
-                fprintf(to, "  %-6s %s\n", label, safe_text(safe, sizeof(safe), text));
+                fprintf(to, "  %-6s %s\n", label, SAFE_TEXT(2048, text));
 }
 
 /* In the words of all faces. */
@@ -321,12 +319,12 @@ static void print_answer(FILE *to, const struct world_target *t, const struct an
 static void print_cgroup(FILE *to, const struct world_target *t)
 {
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
-        char safe[256], text[HW_NUMBER_MAX];
+        char text[HW_NUMBER_MAX];
 
         if (!p || !p->has_cgroup_shared || !p->cgroup_shared)
                 return;
         fprintf(to, "  cgroup %s is shared with other processes: its %s are not judged\n",
-                safe_text(safe, sizeof(safe), p->cgroup && p->cgroup[0] ? p->cgroup : "its control group"),
+                SAFE_TEXT(256, p->cgroup && p->cgroup[0] ? p->cgroup : "its control group"),
                 format_amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
@@ -455,14 +453,14 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char sync[SYNC_TEXT], safe[256], line[CENSUS_LINE];
+        char sync[SYNC_TEXT], line[CENSUS_LINE];
         struct census_age age;
         struct answers answers;
 
         answers_of(&answers, t, show->live);
         fprintf(to, "%s, run %u: %s", t->name, t->run, answers.word);
         if (run && run->program && run->program[0] && strcmp(run->program, t->name) != 0)
-                fprintf(to, " (%s)", safe_text(safe, sizeof(safe), run->program));
+                fprintf(to, " (%s)", SAFE_TEXT(256, run->program));
         fputc('\n', to);
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)

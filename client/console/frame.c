@@ -140,14 +140,14 @@ static void draw_entry(const struct console *c, struct canvas *canvas, struct ar
 /* What restricts the rows; returns its columns. */
 static int draw_restriction(const struct console *c, struct canvas *canvas, struct area area, int row)
 {
-        char safe[8 * TABLE_TEXT], text[9 * TABLE_TEXT];
+        char text[9 * TABLE_TEXT];
 
         if (!c->table || (!c->table->filter[0] && !c->table->out_of_memory))
                 return 1;
         (void)snprintf(text, sizeof(text), "%s  %s of %s",
                        c->table->out_of_memory  ? "out of memory"
                        : c->entry != ENTRY_NONE ? ""
-                                                : safe_text(safe, sizeof(safe), c->table->filter),
+                                                : SAFE_TEXT(8 * TABLE_TEXT, c->table->filter),
                        COUNT_TEXT(c->table->n), COUNT_TEXT(c->table->n_all));
         (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
         return text_columns(text) + 3;

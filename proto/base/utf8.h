@@ -27,6 +27,9 @@ bool utf8_is_control(uint32_t code);
 /* A text from elsewhere with nothing that steers a terminal (hw_terminal_text()); "" for NULL. Returns `out`. */
 char *safe_text(char *out, size_t size, const char *text);
 
+/* The same in at most that many bytes, without a name for them: valid until the end of the block. */
+#define SAFE_TEXT(size, text) safe_text((char[size]){ "" }, size, text)
+
 struct glyph {
         char bytes[5];
         size_t length; /* in the source text */

@@ -30,13 +30,11 @@ static const char *log_of(const struct summary *s)
 /* "leaky, GHC 9.10.3 rts_thr_p, pid 12331, 2 capabilities, +RTS -l -hc": one line, as far as it is known. */
 static void print_program(FILE *to, const Hw__Run *run)
 {
-        char safe[TEXT];
-
-        (void)fputs(run->program ? safe_text(safe, sizeof(safe), run->program) : "unknown program", to);
+        (void)fputs(run->program ? SAFE_TEXT(TEXT, run->program) : "unknown program", to);
         if (run->ghc_version)
-                (void)fprintf(to, ", GHC %s", safe_text(safe, sizeof(safe), run->ghc_version));
+                (void)fprintf(to, ", GHC %s", SAFE_TEXT(TEXT, run->ghc_version));
         if (run->rts_way)
-                (void)fprintf(to, " %s", safe_text(safe, sizeof(safe), run->rts_way));
+                (void)fprintf(to, " %s", SAFE_TEXT(TEXT, run->rts_way));
         if (run->has_pid)
                 (void)fprintf(to, ", pid %" PRIu32, run->pid);
         if (run->has_capabilities)
@@ -44,14 +42,13 @@ static void print_program(FILE *to, const Hw__Run *run)
         if (run->n_rts_options)
                 (void)fputs(", +RTS", to);
         for (size_t i = 0; i < run->n_rts_options; i++)
-                (void)fprintf(to, " %s", safe_text(safe, sizeof(safe), run->rts_options[i]));
+                (void)fprintf(to, " %s", SAFE_TEXT(TEXT, run->rts_options[i]));
         (void)fputc('\n', to);
 }
 
 static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
 {
         struct elapsed e = summary_elapsed(s);
-        char safe[TEXT];
         const char *between = "";
 
         if (run->has_start_wall_ns) {
@@ -66,15 +63,13 @@ static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
                 between = ", ";
         }
         if (s->t->target->detail && s->t->target->detail[0])
-                (void)fprintf(to, "%s%s", between, safe_text(safe, sizeof(safe), s->t->target->detail));
+                (void)fprintf(to, "%s%s", between, SAFE_TEXT(TEXT, s->t->target->detail));
         (void)fputc('\n', to);
 }
 
 void identity_text(FILE *to, const struct summary *s)
 {
-        char safe[4096];
-
-        (void)fputs(safe_text(safe, sizeof(safe), log_of(s)), to);
+        (void)fputs(SAFE_TEXT(4096, log_of(s)), to);
         if (s->t->target && s->t->target->runs > 1)
                 (void)fprintf(to, ", run %" PRIu32, s->t->run);
         (void)fputc('\n', to);
@@ -132,8 +127,6 @@ static void print_count(FILE *to, bool known, uint64_t n, const char *words)
 /* What was lost or left out: only what happened has a line. */
 static void print_losses(FILE *to, const Hw__Health *h)
 {
-        char safe[TEXT];
-
         print_count(to, h->has_unknown_events, h->unknown_events, "events of types that heapwatch does not know");
         print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their type needs");
         print_count(to, h->has_late_samples, h->late_samples, "samples too late for their window");
@@ -149,7 +142,7 @@ static void print_losses(FILE *to, const Hw__Health *h)
                 const Hw__Damage *d = h->damages[i];
                 (void)fprintf(to, "  damage: %s byte%s lost at offset %s: %s\n", COUNT_TEXT(d->lost_bytes),
                               plural(d->lost_bytes), COUNT_TEXT(d->offset),
-                              safe_text(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
+                              SAFE_TEXT(TEXT, d->reason ? d->reason : "unknown reason"));
         }
         if (h->resyncs > h->n_damages)
                 (void)fprintf(to, "  damage: and %s earlier place%s\n", COUNT_TEXT(h->resyncs - h->n_damages),
@@ -158,8 +151,6 @@ static void print_losses(FILE *to, const Hw__Health *h)
 
 static void print_log(FILE *to, const Hw__Health *h)
 {
-        char safe[TEXT];
-
         (void)fprintf(to, "\n  Log: %s events in %s bytes", COUNT_TEXT(h->events), COUNT_TEXT(h->bytes));
         if (h->lost_bytes || h->resyncs)
                 (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n", COUNT_TEXT(h->lost_bytes),
@@ -167,13 +158,12 @@ static void print_log(FILE *to, const Hw__Health *h)
         else
                 (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
         if (h->unread)
-                (void)fprintf(to, "  not all of the log was read: %s\n", safe_text(safe, sizeof(safe), h->unread));
+                (void)fprintf(to, "  not all of the log was read: %s\n", SAFE_TEXT(TEXT, h->unread));
 }
 
 void stream_text(FILE *to, const struct summary *s)
 {
         const Hw__Health *h = s->t->health;
-        char safe[TEXT];
 
         if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
                 (void)fputs("\n  Log: none, only its process is watched\n", to);
@@ -182,7 +172,7 @@ void stream_text(FILE *to, const struct summary *s)
         print_losses(to, h);
         for (size_t i = 0; i < h->n_advice; i++)
                 if (h->advice[i]->text)
-                        (void)fprintf(to, "  hint: %s\n", safe_text(safe, sizeof(safe), h->advice[i]->text));
+                        (void)fprintf(to, "  hint: %s\n", SAFE_TEXT(TEXT, h->advice[i]->text));
 }
 
 void stream_json(struct json_out *j, const struct summary *s)

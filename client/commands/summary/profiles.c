@@ -60,7 +60,7 @@ static void print_bands(FILE *to, const struct summary *s)
 {
         const struct world_band *top[SUMMARY_BANDS];
         size_t n = world_top_bands(s->t, top, SUMMARY_BANDS);
-        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], label[LABEL];
+        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX];
         double uncounted, total = s->t->census ? (double)s->t->census->total_bytes : 0;
         const bool adds = census_uncounted(s->t, &uncounted);
 
@@ -72,7 +72,7 @@ static void print_bands(FILE *to, const struct summary *s)
                 (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
                               SHARE_TEXT((double)top[i]->bytes / total),
                               s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
-                              safe_text(label, sizeof(label), top[i]->def->label));
+                              SAFE_TEXT(LABEL, top[i]->def->label));
         if (adds) {
                 (void)hw_count_text(max, sizeof(max), u64_sat(fabs(uncounted)));
                 (void)text_join(last, sizeof(last), uncounted < 0 ? "-" : "", max, NULL);
@@ -97,12 +97,12 @@ void profile_text(FILE *to, const struct summary *s)
         if (s->census_unfinished)
                 (void)fputs("  one more census was cut off by the end of the log\n", to);
         struct census_age age;
-        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+        char line[CENSUS_LINE];
 
         census_age_of(&age, s->t, s->now);
         if (age.any)
                 (void)fprintf(to, "  %s\n",
-                              safe_text(safe, sizeof(safe),
+                              SAFE_TEXT(4 * CENSUS_LINE,
                                         census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
         print_bands(to, s);
 }
@@ -213,7 +213,6 @@ static struct own_ticks *rank_centres(const struct summary *s, size_t *ret_n)
 
 static void print_centres(FILE *to, const struct summary *s)
 {
-        char label[LABEL];
         const uint64_t own = own_ticks(s);
         size_t n = 0;
         struct own_ticks *ranked = rank_centres(s, &n);
@@ -222,9 +221,9 @@ static void print_centres(FILE *to, const struct summary *s)
                 const Hw__CostCentre *c = ranked[i].centre;
                 (void)fprintf(to, "%18s %8s  %s", COUNT_TEXT(ranked[i].ticks),
                               SHARE_TEXT((double)ranked[i].ticks / (double)own),
-                              safe_text(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
+                              SAFE_TEXT(LABEL, c ? c->label ? c->label : "?" : "MAIN"));
                 if (c && c->source && c->source[0])
-                        (void)fprintf(to, "  %s", safe_text(label, sizeof(label), c->source));
+                        (void)fprintf(to, "  %s", SAFE_TEXT(LABEL, c->source));
                 (void)fputc('\n', to);
         }
         free(ranked);

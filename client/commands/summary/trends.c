@@ -19,10 +19,8 @@ bool growth_known(const struct summary *s)
 
 static void print_line(FILE *to, const char *label, const char *text)
 {
-        char safe[2048];
-
         if (text)
-                (void)fprintf(to, "  %-8s %s\n", label, safe_text(safe, sizeof(safe), text));
+                (void)fprintf(to, "  %-8s %s\n", label, SAFE_TEXT(2048, text));
 }
 
 void growth_text(FILE *to, const struct summary *s)

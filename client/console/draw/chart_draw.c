@@ -339,7 +339,7 @@ static void draw_cursor(struct plot *p, struct area area)
         const struct chart *c = p->chart;
         uint64_t reach_ns = (c->range.to_ns - c->range.from_ns) / (uint64_t)p->area.width;
         const struct chart_mark *mark = chart_mark_at(c, c->cursor_ns, reach_ns);
-        char text[SHORT_TEXT], note[1024];
+        char text[SHORT_TEXT];
         int row = area.height - 1, at = CHART_LEFT;
 
         if (!c->has_cursor || c->cursor_ns < c->range.from_ns || c->cursor_ns > c->range.to_ns)
@@ -355,7 +355,7 @@ static void draw_cursor(struct plot *p, struct area area)
         if (!mark)
                 return;
         at = put_text(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
-        (void)put_text(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
+        (void)put_text(p, area, row, at, TINT_PLAIN, SAFE_TEXT(1024, mark->text));
 }
 
 static bool plot_init(struct plot *p, struct canvas *canvas, struct area area, const struct chart *c)

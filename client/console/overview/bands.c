@@ -148,7 +148,7 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
 {
         const struct world_band *bands[MOST];
         bool heading = area.height >= 5;
-        char age[CENSUS_LINE], safe[4 * CENSUS_LINE];
+        char age[CENSUS_LINE];
         int row = 1, n;
 
         if (!t->census) {
@@ -161,7 +161,7 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
         draw_bands_title(c, area, t, apart ? "" : age);
         if (apart)
                 (void)canvas_put(c, area, row++, 1, area.width - 2, stale ? TINT_WARN : TINT_DIM,
-                                 safe_text(safe, sizeof(safe), age));
+                                 SAFE_TEXT(4 * CENSUS_LINE, age));
         if (heading)
                 draw_heading(c, area, row++);
         n = area.height - row < MOST ? area.height - row : MOST;

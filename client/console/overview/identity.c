@@ -38,14 +38,12 @@ static const char *const breakdowns[] = { NULL, "-hc", "-hm", "-hd", "-hy", "-hr
 
 static void run_facts(char *line, const Hw__Run *run)
 {
-        char text[SHORT_TEXT];
-
         if (run->program)
-                fact(line, "%s", safe_text(text, sizeof(text), run->program));
+                fact(line, "%s", SAFE_TEXT(SHORT_TEXT, run->program));
         if (run->has_pid)
                 fact(line, "pid %u", run->pid);
         if (run->ghc_version)
-                fact(line, "GHC %s", safe_text(text, sizeof(text), run->ghc_version));
+                fact(line, "GHC %s", SAFE_TEXT(SHORT_TEXT, run->ghc_version));
         if (run->has_threaded)
                 fact(line, "%s", run->threaded ? "threaded" : "not threaded");
         if (run->has_capabilities)

@@ -23,10 +23,10 @@ int draw_label(struct canvas *c, struct area area, int row, int column, int widt
 
 void draw_band_label(struct canvas *c, struct area area, int row, int column, int width, const Hw__Band *band)
 {
-        char place[BAND_PLACE_MAX], safe[BAND_PLACE_MAX];
+        char place[BAND_PLACE_MAX];
         int used = draw_label(c, area, row, column, width, band->label) + 2;
 
         if (used < width)
                 (void)canvas_put(c, area, row, column + used, width - used, TINT_DIM,
-                                 safe_text(safe, sizeof(safe), band_place(place, sizeof(place), band)));
+                                 SAFE_TEXT(BAND_PLACE_MAX, band_place(place, sizeof(place), band)));
 }

@@ -80,7 +80,7 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
         const struct world_daemon *d = silent_daemon(s, t);
         uint64_t of_ns = s->left && t ? t->published_wall_ns : d ? d->heard_wall_ns : 0;
         uint64_t age_ns = s->now_wall_ns > of_ns ? s->now_wall_ns - of_ns : 0;
-        char age[SHORT_TEXT], of[SHORT_TEXT], name[SHORT_TEXT];
+        char age[SHORT_TEXT], of[SHORT_TEXT];
 
         if (!d && !s->left)
                 return false;
@@ -88,7 +88,7 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
         (void)time_of_day(of, sizeof(of), of_ns, s->now_wall_ns);
         if (s->left)
                 (void)snprintf(out, size, "heapwatchd was restarted without %.64s; data as of %.16s",
-                               safe_text(name, sizeof(name), t->name), of);
+                               SAFE_TEXT(SHORT_TEXT, t->name), of);
         else if (width >= 70)
                 (void)snprintf(out, size, "heapwatchd gone for %.24s; data as of %.16s; reconnecting", age, of);
         else
@@ -99,13 +99,12 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
 bool scene_short(const struct scene *s, char *out, size_t size)
 {
         const struct world_daemon *d;
-        char safe[256];
 
         for (size_t i = 0; (d = world_daemon(s->world, i)); i++) {
                 if (!d->state || !d->state->memory_pressure)
                         continue;
                 (void)snprintf(out, size, "heapwatchd is short of memory: %s",
-                               safe_text(safe, sizeof(safe), d->state->memory_pressure));
+                               SAFE_TEXT(256, d->state->memory_pressure));
                 return true;
         }
         return false;

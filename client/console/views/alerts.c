@@ -306,11 +306,11 @@ static int draw_actions(struct canvas *canvas, struct area area, int row, const 
 static void draw_words(struct canvas *canvas, struct area area, const struct scene *s, const struct world_target *t,
                        const Hw__Alert *a)
 {
-        char name[8 * WORLD_NAME_MAX], title[9 * WORLD_NAME_MAX];
+        char title[9 * WORLD_NAME_MAX];
         const struct answer_memo *m = scene_answered(s, t);
         int row = 1;
 
-        (void)snprintf(title, sizeof(title), "What is known of %s", safe_text(name, sizeof(name), t->name));
+        (void)snprintf(title, sizeof(title), "What is known of %s", SAFE_TEXT(8 * WORLD_NAME_MAX, t->name));
         draw_title(canvas, area, 0, title, "");
         if (a) {
                 row = draw_paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);

@@ -61,12 +61,10 @@ static const struct table_class table = {
 /* "closure type  THUNK_1_0", or nothing if there is no value. Returns the rows used. */
 static int draw_fact(struct canvas *canvas, struct area area, int row, const char *name, const char *value)
 {
-        char safe[2048];
-
         if (!value || !*value)
                 return 0;
         (void)canvas_put(canvas, area, row, 1, 15, TINT_DIM, name);
-        (void)canvas_put(canvas, area, row, 17, area.width - 18, TINT_PLAIN, safe_text(safe, sizeof(safe), value));
+        (void)canvas_put(canvas, area, row, 17, area.width - 18, TINT_PLAIN, SAFE_TEXT(2048, value));
         return 1;
 }
 
@@ -164,7 +162,6 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         const struct world_band *b = shown_band(c);
         struct area part = area;
         struct chart drawn;
-        char safe[4096];
         int row, stack;
 
         if (!b) {
@@ -173,7 +170,7 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         }
         timeline_begin(c, &drawn, b->def->label, UNIT_BYTES);
         chart_line(&drawn, "bytes", scene_band(&c->scene, c->scene.target, b), SPARK_GAUGE, TINT_LINE_1);
-        (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, safe_text(safe, sizeof(safe), b->def->label));
+        (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, SAFE_TEXT(4096, b->def->label));
         draw_numbers(c, canvas, area, 1, b);
         row = 3 + draw_facts(canvas, area, 3, b);
         stack = b->def->n_stack ? (int)b->def->n_stack + 1 : 0;

@@ -246,7 +246,7 @@ static const struct table_class table = {
 static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
-        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+        char line[CENSUS_LINE];
         struct census_age age = { .any = false };
 
         if (s->target && s->target->census)
@@ -254,7 +254,7 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         if (age.any && area.height > 3) {
                 (void)census_age_text(line, sizeof(line), &age, world_known_until_ns(s->target));
                 (void)canvas_put(canvas, area, 0, 1, area.width - 2, age.stale ? TINT_WARN : TINT_DIM,
-                                 safe_text(safe, sizeof(safe), line));
+                                 SAFE_TEXT(4 * CENSUS_LINE, line));
                 area = area_below(area, 1);
         }
         console_table(c, canvas, area, &c->shown->tables[0]);

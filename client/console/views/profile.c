@@ -279,14 +279,13 @@ static void draw_name(struct canvas *c, struct area area, int row, int column, i
 {
         const struct node *n = node_of_row(data);
         int indent = 2 * (n->depth < DEPTH_SHOWN ? n->depth : DEPTH_SHOWN);
-        char name[512];
 
         if (indent > width / 2)
                 indent = width / 2;
         if (n->child != NONE)
                 (void)canvas_put(c, area, row, column + indent, 1, TINT_KEY, n->open ? "▾" : "▸");
         (void)canvas_put(c, area, row, column + indent + 2, width - indent - 2, n->own ? TINT_STRONG : TINT_PLAIN,
-                         safe_text(name, sizeof(name), label_value(s, data).text));
+                         SAFE_TEXT(512, label_value(s, data).text));
 }
 
 /* clang-format off */
@@ -433,15 +432,15 @@ static const struct table_class function_table = {
 static int draw_sentences(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct cpu_tree *cpu = c->scene.cpu;
-        char text[SENTENCE_TEXT], safe[2 * SENTENCE_TEXT];
+        char text[SENTENCE_TEXT];
         int row = 0;
 
         if (*console_profile_text(c, text, sizeof(text)))
                 (void)canvas_put(canvas, area, row++, 1, area.width - 2, TINT_STRONG,
-                                 safe_text(safe, sizeof(safe), text));
+                                 SAFE_TEXT(2 * SENTENCE_TEXT, text));
         for (size_t i = 0; cpu && row == (int)i && i < cpu->n_sentences && row < area.height / 4; i++)
                 (void)canvas_put(canvas, area, row++, 1, area.width - 2, TINT_DIM,
-                                 safe_text(safe, sizeof(safe), cpu->sentences[i]));
+                                 SAFE_TEXT(2 * SENTENCE_TEXT, cpu->sentences[i]));
         return row;
 }
 

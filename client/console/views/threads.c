@@ -250,14 +250,13 @@ static int draw_groups(struct console *c, struct canvas *canvas, struct area are
         struct table *t = &c->shown->tables[2];
         const struct thread_groups *g = c->scene.groups;
         const int most = area.height * 2 / 3;
-        char safe[SENTENCE_TEXT];
         int rows = 0;
 
         if (!g)
                 return 0;
         for (size_t i = 0; i < g->n_sentences && rows < area.height / 4; i++)
                 (void)canvas_put(canvas, area, rows++, 1, area.width - 2, TINT_DIM,
-                                 safe_text(safe, sizeof(safe), g->sentences[i]));
+                                 SAFE_TEXT(SENTENCE_TEXT, g->sentences[i]));
         struct area part = area_below(area, rows);
         part.height = table_rows(t) < most - rows ? table_rows(t) : most - rows;
         console_table(c, canvas, part, t);

@@ -17,9 +17,7 @@
 
 static void put_name(FILE *out, const char *name)
 {
-        char clean[NAME_BYTES];
-
-        for (const char *c = safe_text(clean, sizeof(clean), name); *c; c++)
+        for (const char *c = SAFE_TEXT(NAME_BYTES, name); *c; c++)
                 (void)putc(*c == ';' ? ',' : *c, out);
 }
 

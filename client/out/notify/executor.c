@@ -100,13 +100,13 @@ static void continue_after(struct job *j, uint64_t ns)
 static void step_over(struct job *j, bool ok, const char *detail)
 {
         if (!ok) {
-                char name[256], rule[128], why[256];
+                char name[256];
 
                 action_step_text(name, sizeof(name), step_of(j));
                 report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s",
-                               safe_text(rule, sizeof(rule), alert_event_text(j->event, "alert")),
+                               SAFE_TEXT(128, alert_event_text(j->event, "alert")),
                                alert_event_text(j->event, "target"), action_kind_name(step_of(j)->kind), name,
-                               j->attempts, safe_text(why, sizeof(why), detail));
+                               j->attempts, SAFE_TEXT(256, detail));
         }
         report_outcome(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
         j->step++;

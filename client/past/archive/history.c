@@ -114,7 +114,7 @@ static void put_field(const char *text, bool last)
 
 static void run_line(const struct request *r, const struct archived_run *run)
 {
-        char start[HW_NUMBER_MAX], labels[256], growth[512], build[64];
+        char start[HW_NUMBER_MAX], labels[256], build[64];
         uint64_t end = run->seen_ns > run->start_ns ? run->seen_ns - run->start_ns : 0;
 
         hw_time_text(start, sizeof(start), run->start_ns);
@@ -131,7 +131,7 @@ static void run_line(const struct request *r, const struct archived_run *run)
         (void)safe_text(build, sizeof(build), run->build_id);
         (void)printf("%5lld  %.19sZ  %8s  %-8s  %-12.12s  %-20s  %s\n", (long long)run->id, start, DURATION_TEXT(end),
                      run->state ? run->state : "?", *build ? build : "-", *labels ? labels : "-",
-                     safe_text(growth, sizeof(growth), run->growth));
+                     SAFE_TEXT(512, run->growth));
 }
 
 static void print_runs(const struct request *r, const struct archived_runs *runs)

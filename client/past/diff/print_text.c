@@ -53,40 +53,33 @@ static void put_rows(FILE *to, const struct result *r, enum row_kind kind)
 
 static void put_growth(FILE *to, const char *who, const struct side *s)
 {
-        char safe[1024];
-
         for (size_t i = 0; i < s->n && s->n == 1; i++)
                 if (s->runs[i].growth)
-                        (void)fprintf(to, "%s  %s\n", who, safe_text(safe, sizeof(safe), s->runs[i].growth));
+                        (void)fprintf(to, "%s  %s\n", who, SAFE_TEXT(1024, s->runs[i].growth));
 }
 
 static void put_caution(void *to, const char *text)
 {
-        char safe[CAUTION_MAX * 2];
-
-        (void)fprintf(to, "note: %s\n", safe_text(safe, sizeof(safe), text));
+        (void)fprintf(to, "note: %s\n", SAFE_TEXT(CAUTION_MAX * 2, text));
 }
 
 static void put_bounds(FILE *to, const struct result *r)
 {
-        char text[1024], safe[1100];
+        char text[1024];
 
         if (r->bounds.n)
                 (void)fputc('\n', to);
         for (size_t i = 0; i < r->bounds.n; i++)
                 (void)fprintf(to, "%s\n",
-                              safe_text(safe, sizeof(safe),
-                                        judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison)));
+                              SAFE_TEXT(1100, judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison)));
 }
 
 void print_text(FILE *to, const struct result *r)
 {
-        char text[1024], safe[1100];
+        char text[1024];
 
-        (void)fprintf(to, "new       %s\n",
-                      safe_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.a)));
-        (void)fprintf(to, "baseline  %s\n",
-                      safe_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.b)));
+        (void)fprintf(to, "new       %s\n", SAFE_TEXT(1100, side_text(text, sizeof(text), r->comparison.a)));
+        (void)fprintf(to, "baseline  %s\n", SAFE_TEXT(1100, side_text(text, sizeof(text), r->comparison.b)));
         put_head(to, "");
         for (size_t i = 0; i < n_quantities; i++)
                 if (!isnan(r->comparison.quantities[i].a) || !isnan(r->comparison.quantities[i].b))
