@@ -287,7 +287,7 @@ static void do_alertmanager(struct job *j)
 
         if (e->resolved)
                 resend_close(j->executor->resend, e->fingerprint, s);
-        else if (!resend_open(j->executor->resend, e, s))
+        else if (!resend_open(j->executor->resend, e, j->plan, s))
                 report_warning("alertmanager: too many alerts fire; one is only sent once");
         do_post(j, resend_url(url, sizeof(url), s->url),
                 json_alertmanager(&e, 1, now, now + RESEND_LIVES * s->resend_ns));

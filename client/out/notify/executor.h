@@ -157,8 +157,9 @@ struct resend;
 struct resend *resend_new(struct event_base *base, struct http *http);
 void resend_destroy(struct resend **r);
 
-/* From now on `event`, which fires, is sent repeatedly to the Alertmanager of `step`. False: no room; counted. */
-bool resend_open(struct resend *r, const struct alert_event *event, const struct action_step *step);
+/* From now on `event`, which fires, is sent repeatedly to the Alertmanager of a step of its plan. False: no room. */
+bool resend_open(struct resend *r, const struct alert_event *event, struct action_plan *plan,
+                 const struct action_step *step);
 
 /* Stops that; cancels a pending request with it, so that nothing overtakes the message of its end. */
 void resend_close(struct resend *r, uint64_t fingerprint, const struct action_step *step);

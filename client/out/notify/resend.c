@@ -27,8 +27,8 @@ struct resent_alert {
 
 struct peer {
         struct resend *resend;
-        char *url, *bearer_file, *ca_file; /* as in the step; the last two may be NULL */
-        uint64_t resend_ns, timeout_ns;
+        struct action_plan *plan;       /* a reference, for: */
+        const struct action_step *step; /* the first that named it */
         struct event *timer;
         struct resent_alert *open;
         struct resent_alert *unsent;  /* where the next batch of this round begins */
@@ -64,14 +64,13 @@ static void send_batch(struct peer *p);
 
 static void report_peer(struct peer *p, bool ok, long status, const char *detail)
 {
-        struct action_step step = { .kind = ACTION_ALERTMANAGER, .url = p->url };
         char name[256];
 
         if (ok == !p->failing && (ok || status == p->status))
                 return;
         p->failing = !ok;
         p->status = status;
-        action_step_text(name, sizeof(name), &step);
+        action_step_text(name, sizeof(name), p->step);
         if (ok)
                 report_info("alertmanager=%s accepts alerts again", name);
         else
@@ -100,14 +99,14 @@ static void send_batch(struct peer *p)
                 batch[n++] = p->unsent->event;
         if (n == 0)
                 return;
-        char *body = json_alertmanager(batch, n, now, now + RESEND_LIVES * p->resend_ns);
-        struct http_post post = { .url = resend_url(url, sizeof(url), p->url),
+        char *body = json_alertmanager(batch, n, now, now + RESEND_LIVES * p->step->resend_ns);
+        struct http_post post = { .url = resend_url(url, sizeof(url), p->step->url),
                                   .body = body,
                                   .size = body ? strlen(body) : 0,
                                   .type = HTTP_JSON,
-                                  .bearer_file = p->bearer_file,
-                                  .ca_file = p->ca_file,
-                                  .timeout_ns = p->timeout_ns };
+                                  .bearer_file = p->step->bearer_file,
+                                  .ca_file = p->step->ca_file,
+                                  .timeout_ns = p->step->timeout_ns };
         if (body)
                 p->request = http_start(p->resend->http, &post, on_sent, p, &error);
         if (!p->request)
@@ -117,7 +116,7 @@ static void send_batch(struct peer *p)
 
 static void arm_peer(struct peer *p)
 {
-        const struct timeval after = timeval_of_ns(p->resend_ns);
+        const struct timeval after = timeval_of_ns(p->step->resend_ns);
 
         if (p->open && !evtimer_pending(p->timer, NULL))
                 (void)evtimer_add(p->timer, &after); /* if out of memory, the next open alert retries */
@@ -141,10 +140,10 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 static struct peer *find_peer(const struct resend *r, const struct action_step *s)
 {
         for (size_t i = 0; i < r->n_peers; i++) {
-                struct peer *p = r->peers[i];
-                if (text_is_same(p->url, s->url) && text_is_same(p->bearer_file, s->bearer_file) &&
-                    text_is_same(p->ca_file, s->ca_file) && p->resend_ns == s->resend_ns)
-                        return p;
+                const struct action_step *of = r->peers[i]->step;
+                if (text_is_same(of->url, s->url) && text_is_same(of->bearer_file, s->bearer_file) &&
+                    text_is_same(of->ca_file, s->ca_file) && of->resend_ns == s->resend_ns)
+                        return r->peers[i];
         }
         return NULL;
 }
@@ -160,26 +159,21 @@ static void peer_destroy(struct peer *p)
                 free(a);
         }
         free_event(&p->timer);
-        free(p->url);
-        free(p->bearer_file);
-        free(p->ca_file);
+        action_plan_unref(&p->plan);
         free(p);
 }
 
-static struct peer *peer_new(struct resend *r, const struct action_step *s)
+static struct peer *peer_new(struct resend *r, struct action_plan *plan, const struct action_step *s)
 {
         struct peer *p = r->n_peers < RESEND_PEERS_MAX ? calloc(1, sizeof(*p)) : NULL;
 
         if (!p)
                 return NULL;
         p->resend = r;
-        p->resend_ns = s->resend_ns;
-        p->timeout_ns = s->timeout_ns;
-        p->url = strdup(s->url);
-        p->bearer_file = s->bearer_file ? strdup(s->bearer_file) : NULL;
-        p->ca_file = s->ca_file ? strdup(s->ca_file) : NULL;
+        p->plan = action_plan_ref(plan);
+        p->step = s;
         p->timer = evtimer_new(r->base, on_time, p);
-        if (p->url && p->timer && !p->bearer_file == !s->bearer_file && !p->ca_file == !s->ca_file)
+        if (p->timer)
                 return r->peers[r->n_peers++] = p;
         peer_destroy(p);
         return NULL;
@@ -215,7 +209,8 @@ static bool remove_alert(struct resend *r, struct peer *p, uint64_t fingerprint)
         return false;
 }
 
-bool resend_open(struct resend *r, const struct alert_event *event, const struct action_step *step)
+bool resend_open(struct resend *r, const struct alert_event *event, struct action_plan *plan,
+                 const struct action_step *step)
 {
         struct peer *p = find_peer(r, step);
         struct resent_alert *a = NULL;
@@ -223,7 +218,7 @@ bool resend_open(struct resend *r, const struct alert_event *event, const struct
         if (p)
                 (void)remove_alert(r, p, event->fingerprint);
         else
-                p = peer_new(r, step);
+                p = peer_new(r, plan, step);
         if (p && r->n_open < RESEND_OPEN_MAX)
                 a = calloc(1, sizeof(*a));
         if (!a) {
