@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 
 #include "agent/layout.h"
-#include "client/commands/completion.h"
 #include "client/cli/endpoints.h"
 #include "client/cli/front.h"
 #include "daemon/watch/config/config.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "proto/cli/command.h"
+#include "proto/cli/complete.h"
 
 /* Texts of a command, ended by NULL: its usage, its examples. */
 #define TEXTS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -43,3 +44,7 @@ extern const struct command command_why;
 extern const struct command command_profile;
 extern const struct command command_query;
 extern const struct command command_mcp;
+extern const struct command command_completion;
+
+/* completion.c: targets, series and rules of the user's own daemon; nothing when it does not answer at once. */
+void completion_values(const struct complete_place *p);

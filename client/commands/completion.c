@@ -4,7 +4,7 @@
  * decided here, from the same tables that parse. So a script remains correct
  * when the programs change.
  */
-#include "client/commands/completion.h"
+#include "client/cli/command.h"
 
 #include <string.h>
 

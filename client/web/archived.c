@@ -3,12 +3,96 @@
 
 #include <stdlib.h>
 
+#include "client/past/archive/database.h"
+#include "client/world/history/history.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"
 
 #define READ_MS 5000  /* then it is given up */
 #define STEPS   10000 /* of SQLite's machine, between two looks at the clock */
+
+/* A row says that the archiver followed the run in its interval, also without a sample: a gap is where no row is. */
+void gaps_row(struct gaps *g, uint64_t time_s, uint64_t width_s)
+{
+        if (g->end_s && time_s > g->end_s && g->n == ARCHIVED_GAPS) {
+                g->items[g->n - 1][1] = time_s;
+        } else if (g->end_s && time_s > g->end_s) {
+                g->items[g->n][0] = g->end_s;
+                g->items[g->n++][1] = time_s;
+        }
+        if (time_s + width_s > g->end_s)
+                g->end_s = time_s + width_s;
+}
+
+void gaps_print(struct json_out *j, const struct gaps *g)
+{
+        json_member_open(j, "gaps", '[');
+        for (size_t i = 0; i < g->n; i++) {
+                json_open(j, '[');
+                json_u64(j, g->items[i][0]);
+                json_u64(j, g->items[i][1]);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+uint64_t archived_step_s(const struct archived_query *q)
+{
+        uint64_t step = q->to_s > q->from_s ? (q->to_s - q->from_s) / q->points : 0;
+
+        return step > MINUTE_S ? step : MINUTE_S;
+}
+
+/* ------------------------------------------------------------------------ series */
+
+/* Rows are merged into points while they are read: memory depends on the number of points, not on that of rows. */
+struct points {
+        struct past past;
+        uint64_t step_ns;
+        struct gaps gaps;
+        bool failed;
+};
+
+static void add_value(void *ctx, const struct archived_value *v)
+{
+        struct points *p = ctx;
+        struct point point = { v->time_s * NS_PER_S, v->width_s * NS_PER_S, v->cell };
+        struct point *newest = p->past.n ? &p->past.points[p->past.n - 1] : NULL;
+
+        gaps_row(&p->gaps, v->time_s, v->width_s);
+        if (!v->cell.n) /* only a line through it */
+                return;
+        if (newest && newest->time_ns / p->step_ns == point.time_ns / p->step_ns)
+                past_point_merge(newest, &point);
+        else
+                p->failed = p->failed || past_append(&p->past, &point) < 0;
+}
+
+static bool print_series(struct json_out *j, struct database *d, const struct archived_run *run, Hw__Series series,
+                         const struct archived_query *q)
+{
+        uint64_t step_s = archived_step_s(q);
+        struct points p = { .step_ns = step_s * NS_PER_S };
+
+        if (run->to_ns <= run->from_ns)
+                return true;
+        const bool good =
+                archived_series(d, run, (unsigned)series, step_s >= HOUR_S, add_value, &p) == SQLITE_OK && !p.failed;
+        if (good && p.past.n) {
+                json_line(j);
+                json_open(j, '{');
+                json_member_i64(j, "run", run->id);
+                json_member_text(j, "series", hw_series_name(series));
+                past_json_columns(j, &p.past);
+                gaps_print(j, &p.gaps);
+                json_close(j, '}');
+        }
+        past_done(&p.past);
+        return good;
+}
+
+/* -------------------------------------------------------------------------- runs */
 
 static void put_time(struct json_out *j, const char *key, uint64_t ns)
 {
@@ -61,7 +145,7 @@ static bool print_data(struct json_out *j, struct database *d, const struct arch
         json_member_open(j, "items", '[');
         for (size_t i = 0; i < n; i++)
                 for (size_t s = 0; good && s < q->n_series; s++)
-                        good = archived_print_series(j, d, &runs[i], q->series[s], q);
+                        good = print_series(j, d, &runs[i], q->series[s], q);
         json_close(j, ']');
         json_member_open(j, "censuses", '[');
         for (size_t i = 0; good && q->top && i < n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* archived_parts.h - what archived.c writes of each run: series and bands, with the gaps between their rows. */
+/* archived_parts.h - what archived.c writes of each run, and archived_bands.c of its bands. */
 #pragma once
 
 #include "client/past/archive/read.h"
@@ -43,10 +43,6 @@ void gaps_print(struct json_out *j, const struct gaps *g);
 /* The least width of a point, at least a minute. */
 uint64_t archived_step_s(const struct archived_query *q);
 
-/* An item of `items`; nothing without points. False: the file cannot be read, or out of memory. */
-bool archived_print_series(struct json_out *j, struct database *d, const struct archived_run *run, Hw__Series series,
-                           const struct archived_query *q);
-
 /* The bands that are printed: zeroed, then filled by archived_add_label. */
 struct labels {
         char *items[ARCHIVED_TOP]; /* owned */
@@ -57,6 +53,6 @@ struct labels {
 void archived_add_label(void *labels, const char *label);
 void labels_done(struct labels *l);
 
-/* An item of `censuses`. False as above. */
+/* An item of `censuses`. False: the file cannot be read, or out of memory. */
 bool archived_print_bands(struct json_out *j, struct database *d, const struct archived_run *run,
                           const struct labels *labels, const struct archived_query *q);

@@ -79,7 +79,7 @@ void journal_drop(struct journal *j, const struct batch *oldest);
 uint64_t journal_bytes(const struct journal *j);
 uint64_t journal_failures(const struct journal *j);
 
-/* queue.c: batches that wait for one receiver, oldest first, bounded in bytes and in age. Knows no clock. */
+/* Batches that wait for one receiver, oldest first, bounded in bytes and in age. Knows no clock. */
 
 struct queued {
         struct queued *next;

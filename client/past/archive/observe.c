@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "client/past/archive/database.h"
-#include "client/past/archive/limits.h"
 #include "client/world/state/band_name.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"

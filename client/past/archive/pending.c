@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "client/past/archive/database.h"
-#include "client/past/archive/limits.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/sketch.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "client/past/archive/database.h"
-#include "client/past/archive/limits.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"

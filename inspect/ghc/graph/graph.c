@@ -33,7 +33,7 @@ void heap_graph_done(struct heap_graph *g)
 
 /* ---------------------------------------------------------------------------- types */
 
-static const char *intern(struct heap_graph *g, const char *text)
+static const char *intern_name(struct heap_graph *g, const char *text)
 {
         const char *interned = strings_intern(&g->names, text, strlen(text));
 
@@ -43,7 +43,9 @@ static const char *intern(struct heap_graph *g, const char *text)
 
 uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type)
 {
-        const struct graph_type new = { .name = intern(g, name), .by_type = intern(g, by_type), .kind = (uint8_t)kind };
+        const struct graph_type new = { .name = intern_name(g, name),
+                                        .by_type = intern_name(g, by_type),
+                                        .kind = (uint8_t)kind };
         const uint64_t hash =
                 hash_u64((uint64_t)(uintptr_t) new.name, hash_u64((uint64_t)(uintptr_t) new.by_type, kind));
         uint32_t at = idtable_start(&g->type_ids, hash), id;
@@ -144,4 +146,25 @@ void heap_graph_finish(struct heap_graph *g)
                 g->edges = edges;
                 g->edges_capacity = g->n_edges;
         }
+}
+
+/* -------------------------------------------------------------------------- bands */
+
+void heap_band_forget_contents(struct heap_band *b)
+{
+        for (size_t i = 0; i < b->n_contents; i++)
+                free(b->contents[i].name);
+        free(b->contents);
+        b->contents = NULL;
+        b->n_contents = 0;
+}
+
+void heap_bands_done(struct heap_bands *b)
+{
+        for (size_t i = 0; i < b->n; i++) {
+                heap_band_forget_contents(&b->items[i]);
+                free(b->items[i].name);
+        }
+        free(b->items);
+        *b = (struct heap_bands){ NULL, 0 };
 }
