@@ -15,6 +15,7 @@
 static struct {
         char stem[AGENT_PATH_MAX + 16], link[AGENT_PATH_MAX + 32];
         char *program; /* NULL: not diverted */
+        bool is_null;  /* the link is one to /dev/null; else the runtime makes a file there */
 } f;
 
 /* Of an agent before, in a process of this number; anything else there is not ours. */
@@ -26,18 +27,22 @@ static bool is_link_to_null(const char *path)
         return n == 9 && !memcmp(to, "/dev/null", 9);
 }
 
-/* The runtime says on standard error why it could not open its file: it is not asked to where it cannot. */
-static bool can_open_null(struct error *error)
+/* In a sandbox it may be missing, or be a device that may not be used. */
+static bool can_open_null(void)
 {
         int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-        if (fd < 0 && errno == ENOENT)
-                return error_set(error, "no heap profile: there is no /dev/null here for its file");
         if (fd < 0)
-                return error_set(error, "no heap profile: /dev/null cannot be opened for its file: %s",
-                                 strerror(errno));
+                return false;
         (void)close(fd);
         return true;
+}
+
+static ssize_t drop_text(void *cookie, const char *text, size_t size)
+{
+        (void)cookie;
+        (void)text;
+        return (ssize_t)size;
 }
 
 bool profile_file_divert(struct error *error)
@@ -48,12 +53,11 @@ bool profile_file_divert(struct error *error)
         if (syscall_filter_is_new())
                 return error_set(error,
                                  "no heap profile: the program has installed a system call filter since its start");
-        if (!can_open_null(error))
-                return false;
         /* The runtime takes what follows the last slash in some releases; ours has its own directory before it. */
         snprintf(f.stem, sizeof(f.stem), "%s", server_path());
         snprintf(f.link, sizeof(f.link), "%s.hp", f.stem);
-        if (symlink("/dev/null", f.link) < 0 && (errno != EEXIST || !is_link_to_null(f.link))) {
+        f.is_null = can_open_null();
+        if (f.is_null && symlink("/dev/null", f.link) < 0 && (errno != EEXIST || !is_link_to_null(f.link))) {
                 return error_set(error, "cannot make %s: %s", f.link, strerror(errno));
         }
         f.program = *(char **)rts.prog_name.address;
@@ -61,10 +65,17 @@ bool profile_file_divert(struct error *error)
         return true;
 }
 
-void profile_file_restore(void)
+void profile_file_restore(FILE **stream)
 {
+        FILE *nothing;
+
         if (!f.program)
                 return;
+        if (!f.is_null && *stream &&
+            (nothing = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_text }))) {
+                (void)fclose(*stream);
+                *stream = nothing;
+        }
         *(char **)rts.prog_name.address = f.program;
         f.program = NULL;
         (void)unlink(f.link);

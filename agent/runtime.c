@@ -403,7 +403,7 @@ bool runtime_start_profile(char letter, struct error *error)
         profile_file_ours = true;
         if (before && before != *file)
                 (void)fclose(before); /* of an earlier profile of ours */
-        profile_file_restore();
+        profile_file_restore(file);
         if (rts.stopHeapProfTimer.address) /* it may have been started when the profile was */
                 CALL(void (*)(void), stopHeapProfTimer)();
         memcpy(&now, flags + layout.heap_profile, sizeof(now));

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "agent/layout.h"
 #include "proto/base/error.h"
@@ -96,12 +97,13 @@ void interpose_profile_file(bool unwanted);
  * profile. When the profile is ours, nobody needs it.
  *
  * The runtime makes its name from prog_name. While it does, prog_name names a
- * link to /dev/null in the socket's directory; then it is restored. The
- * program's own PROGRAM.hp, if there is one, is not touched.
+ * link to /dev/null in the socket's directory, or, where that cannot be opened,
+ * a file that is removed at once; then it is restored. The program's own
+ * PROGRAM.hp, if there is one, is not touched.
  */
 
 /* False with a plain sentence: nothing is changed. */
 bool profile_file_divert(struct error *error);
 
-/* May be called when nothing was diverted. */
-void profile_file_restore(void);
+/* `stream` is the runtime's; from now on what it writes there is dropped. May be called when nothing was diverted. */
+void profile_file_restore(FILE **stream);
