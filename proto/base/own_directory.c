@@ -18,7 +18,7 @@ int own_directory(char *out, size_t size, const char *sessions, uid_t user)
 
         if (own && *own)
                 n = snprintf(out, size, "%s", own);
-        else if (runtime && *runtime)
+        else if (runtime && runtime[0] == '/') /* a relative one is to be ignored, says its specification */
                 n = snprintf(out, size, "%s/heapwatch", runtime);
         else if (user == 0)
                 n = snprintf(out, size, "/run/heapwatch");

@@ -97,6 +97,10 @@ TEST(test_directory_of_a_session)
         assert_int_equal(own_directory(out, sizeof(out), sessions, owner), 0);
         assert_string_equal(out, expected);
         assert_int_equal(own_directory(out, 9, sessions, owner), -ENAMETOOLONG);
+        setenv("XDG_RUNTIME_DIR", "relative", 1); /* which its specification has ignored */
+        assert_int_equal(own_directory(out, sizeof(out), sessions, owner), 0);
+        assert_string_equal(out, expected);
+        unsetenv("XDG_RUNTIME_DIR");
         if (getuid() == 0) { /* somebody else's is not taken */
                 assert_int_equal(chown(session, owner + 1, (gid_t)-1), 0);
                 assert_int_equal(own_directory(out, sizeof(out), sessions, owner), 0);
