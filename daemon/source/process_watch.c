@@ -50,12 +50,16 @@ static void first_seen(struct process_watch *w, uint32_t pid)
         w->oom_file[0] = '\0';
 }
 
-/* Kills count from when its control group was first seen: desktops move what has just started into one of its own. */
+/*
+ * Kills count from when its control group was first seen: desktops move what has just started into one of its own. A
+ * process that was killed is in the root for as long as it ends (v1).
+ */
 static void watch_oom_kills(struct process_watch *w, uint32_t pid)
 {
         char file[PROCESS_OOM_FILE];
 
-        if (!cgroup_oom_file(w->root, pid, file, sizeof(file)) || !strcmp(file, w->oom_file))
+        if (process_watch_oom_killed(w) || !cgroup_oom_file(w->root, pid, file, sizeof(file)) ||
+            !strcmp(file, w->oom_file))
                 return;
         (void)snprintf(w->oom_file, sizeof(w->oom_file), "%s", file);
         w->oom_kills = cgroup_oom_kills(file);

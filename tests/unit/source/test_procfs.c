@@ -501,6 +501,12 @@ TEST_WITH(killed_for_want_of_memory, set_up, tear_down)
                 assert_false(process_watch_oom_killed(&w));
                 tree(files[1 - i][1], "low 0\noom 2\noom_kill 6\n");
                 assert_true(process_watch_oom_killed(&w));
+
+                /* in the root while it ends */
+                tree("proc/42/cgroup", i ? "0::/\n" : "4:memory:/\n");
+                tree(i ? "sys/fs/cgroup/memory.events" : "sys/fs/cgroup/memory/memory.oom_control", "oom_kill 0\n");
+                (void)process_watch_poll(&w, 42, start, start, &s);
+                assert_true(process_watch_oom_killed(&w));
         }
 }
 
