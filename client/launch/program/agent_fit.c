@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "agent/symbols.h"
@@ -234,6 +235,14 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
                 (void)error_set(error, "%s", obstacle_reason(f->obstacle));
 }
 
+/* Root may attach to such a program all the same. */
+static bool is_privileged(int fd, const struct stat *st)
+{
+        return geteuid() != 0 && ((st->st_mode & S_ISUID && st->st_uid != geteuid()) ||
+                                  (st->st_mode & S_ISGID && st->st_gid != getegid()) ||
+                                  fgetxattr(fd, "security.capability", NULL, 0) > 0);
+}
+
 /* Takes the descriptor. */
 static bool check_descriptor(int fd, struct agent_fit *ret, struct error *error)
 {
@@ -241,8 +250,10 @@ static bool check_descriptor(int fd, struct agent_fit *ret, struct error *error)
         void *image = MAP_FAILED;
 
         *ret = (struct agent_fit){ .version = "", .obstacle = OBSTACLE_NOT_GHC };
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
                 image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+                ret->privileged = is_privileged(fd, &st);
+        }
         close_fd(&fd);
         if (image == MAP_FAILED)
                 return false;

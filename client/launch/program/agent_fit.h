@@ -26,6 +26,7 @@ enum obstacle {
         OBSTACLE_LOADED_RUNTIME,
         OBSTACLE_NO_EVENTLOG,
         OBSTACLE_OTHER_LIBC,
+        OBSTACLE_PRIVILEGED,
         OBSTACLE_TRACED, /* of its process, for attach: */
         OBSTACLE_STOPPED,
         OBSTACLE_OTHER_MACHINE,
@@ -64,6 +65,7 @@ struct agent_fit {
         bool shared_runtime; /* because the runtime is in a shared library */
         bool tables;         /* it has info tables with source locations (-finfo-table-map, GHC 9.4 and later) */
         bool agent;          /* the agent is linked into it */
+        bool privileged;     /* it gets rights that we do not have: the loader then ignores LD_PRELOAD */
         bool loader;         /* it is started by the dynamic linker, which knows LD_PRELOAD */
         bool fits;           /* the agent can do its work: no obstacle */
         enum obstacle obstacle;

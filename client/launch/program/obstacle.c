@@ -18,6 +18,9 @@ static const struct {
         [OBSTACLE_NO_EVENTLOG] = { "its runtime has no eventlog", "link it with -eventlog" },
         [OBSTACLE_OTHER_LIBC] = { "it does not use glibc as a shared library, whose dlopen is needed",
                                   "link the agent into it (docs/AGENT.md)" },
+        [OBSTACLE_PRIVILEGED] = { "it is started with the rights of another user or group (setuid, setgid, "
+                                  "capabilities), so nothing can be loaded into it",
+                                  "attach to it as root: heapwatch attach PID" },
         [OBSTACLE_TRACED] = { "another process traces it", "end that debugger or tracer" },
         [OBSTACLE_STOPPED] = { "it is stopped (SIGSTOP or Ctrl-Z)",
                                "let it go on (kill -CONT PID), then detach and attach again" },
@@ -53,6 +56,8 @@ enum obstacle obstacle_of(const struct agent_fit *f)
                 return OBSTACLE_NO_EVENTLOG;
         if (!f->loader && !f->agent)
                 return OBSTACLE_OTHER_LIBC;
+        if (f->privileged && !f->agent)
+                return OBSTACLE_PRIVILEGED;
         return OBSTACLE_NONE;
 }
 

@@ -18,6 +18,9 @@ TEST(of_a_file)
         f.agent = false;
         f.loader = true;
         assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
+        f.privileged = true;
+        assert_int_equal(obstacle_of(&f), OBSTACLE_PRIVILEGED);
+        f.privileged = false;
         f.eventlog = false;
         assert_int_equal(obstacle_of(&f), OBSTACLE_NO_EVENTLOG);
         (void)snprintf(f.version, sizeof(f.version), "9.0.2"); /* whose log the agent makes itself */
