@@ -4,6 +4,7 @@ import contextlib
 import glob
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -223,6 +224,17 @@ def test_its_removed_directory_is_made_again(own, programs):
         wait_for(lambda: (own.state / "recordings" / "one").exists(), "the rest of the recording")
         assert own.end(signal.SIGKILL) == pid
         own.wait_answer(but=pid)        # a client starts it again only where it can read how the one before ended
+
+
+def test_it_keeps_nothing_open_that_was_given_to_the_program(own, programs):
+    """A socket of socket activation, whose port would stay taken when the program has ended."""
+    ends, given = os.pipe()
+    done = subprocess.run([CLIENT, "run", "--no-top", "--", programs["leaky"], "1"], env=own.env, pass_fds=[given],
+                          capture_output=True, timeout=DEADLINE_S)
+    os.close(given)
+    assert done.returncode == 0 and own.api.answers()
+    with open(ends, "rb") as end:
+        assert select.select([end], [], [], 0)[0] and end.read() == b""
 
 
 def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):

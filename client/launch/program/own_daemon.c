@@ -134,6 +134,7 @@ static _Noreturn void become_daemon(struct arguments *a, int null, int log)
         argv[n] = NULL;
         sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        descriptors_close_at_exec(3); /* a socket that the program was given, say: its port would stay taken */
         if (dup2(null, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0)
                 execv(a->program, argv);
         _exit(127);
