@@ -235,6 +235,8 @@ def test_a_lost_run_that_was_set_aside_ends_alone(daemon, programs):
         with one_run(daemon, "mine", daemon.directory / "first", log):
             wait_for(lambda: daemon.target("mine").run_info.pid == first.pid, "the process")
         assert kept(daemon, "mine").state == pb.Target.STATE_LOST
+        asked = client("threads", "mine", env={"HEAPWATCH_DIR": str(daemon.directory)})
+        assert f"{first.pid}".encode() in asked.stderr, asked       # the process is there: what it is decides
         second = leaky(daemon, programs)
         newer = running_target(daemon, "mine").run_info.pid
         assert newer != first.pid and daemon.target("mine~1").state == pb.Target.STATE_LOST

@@ -179,7 +179,8 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        if (!run || !world_is_alive(t))
+        /* The daemon ends a lost run as soon as its process is gone. */
+        if (!run || !(world_is_alive(t) || t->target->state == HW__TARGET__STATE__STATE_LOST))
                 return error_set(error, "%s does not run now", t->name);
         if (!run->has_pid || !run->local)
                 return error_set(error, "the process of %s is not known yet, or is not on its daemon's machine",
