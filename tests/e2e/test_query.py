@@ -136,6 +136,12 @@ def test_bounds_are_those_of_sqlite(tmp_path):
     assert found == [kept.execute(f"SELECT count(*) FROM series WHERE {b}").fetchone()[0] for b in bounds]
 
 
+def test_a_log_without_a_heap_profile_is_said_to_have_none():
+    for log, sql, missing in ((LOGS / "steady-gc-ghc9103" / "run.eventlog", "SELECT * FROM top_growing", 1), (LEAKY, "SELECT * FROM bands WHERE name = 'nosuch'", 0)):
+        done = subprocess.run([*QUERY, sql, log, "-f", "json"], capture_output=True, text=True, check=True)
+        assert done.stdout == "[]\n" and done.stderr.count("no heap census") == missing, done
+
+
 def test_bands_of_one_name_are_one():
     log = LOGS / "leaky-hi-ghc966" / "run.eventlog"
     names = ask("SELECT name, count(*) AS n FROM band_names GROUP BY name", log)

@@ -160,6 +160,22 @@ static int open_source(struct query_cursor *c)
         return c->scan.world ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Where a table of the heap profile is empty for there is none. Once for a source. */
+static void warn_unprofiled(const struct query_cursor *c)
+{
+        const struct query_vtab *v = vtab_of(c);
+        struct query_source *source = &v->query->sources[c->source - 1];
+        bool is_profiled = c->scan.newest_census_ns > 0;
+
+        for (size_t i = 0; i < world_targets(c->scan.world); i++)
+                is_profiled = is_profiled || world_target(c->scan.world, i)->n_bands > 0;
+        if (v->table->of_profile && !is_profiled && !source->is_warned) {
+                (void)fprintf(stderr, "heapwatch: %s has no heap census%s\n", source->what,
+                              feed_is_live(c->scan.feed) ? " yet" : ": heap profiles need +RTS -hT");
+                source->is_warned = true;
+        }
+}
+
 /* All of the source was read: rows of the state that it ended in. */
 static int finish_source(struct query_cursor *c)
 {
@@ -174,6 +190,7 @@ static int finish_source(struct query_cursor *c)
                 status = SQLITE_INTERRUPT;
         for (size_t i = 0; t->finish && i < world_targets(c->scan.world); i++)
                 t->finish(&c->scan, world_target(c->scan.world, i));
+        warn_unprofiled(c);
         if (t->event_ids)
                 query_finish_threads(&c->scan);
         end_source(c);

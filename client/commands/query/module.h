@@ -32,7 +32,7 @@ struct query_source {
         const char *db;          /* of runs in an archive: its file; NULL: the default */
         struct selection chosen; /* that alone, of a log or a live target */
         bool is_read;            /* it could be, so far */
-        bool is_warned;          /* that a table of all sources has nothing of it */
+        bool is_warned;          /* of a table that has nothing of it */
 };
 
 struct query {

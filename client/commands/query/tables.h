@@ -139,6 +139,7 @@ struct query_table {
         bool (*event_ids)(const struct query_scan *s,
                           bool *ret); /* of single events of finished logs: which; or NULL */
         bool of_logs;                 /* a daemon keeps none of it: of finished logs and recordings alone */
+        bool of_profile;              /* of the heap: it is empty where there is none */
         uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
         enum query_memory remembers;  /* of a live target: what its daemon is asked for when all came */
         bool needs_key;               /* it is read by its key alone */
