@@ -501,15 +501,36 @@ static char usable_bound(const struct query_table *t, sqlite3_index_info *info, 
         }
 }
 
+/* "pause > '10 ms'" holds for no number, as SQLite compares them. True with a sentence: a constraint is one of these. */
+static bool compares_text(struct query_vtab *v, sqlite3_index_info *info, int i)
+{
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+        const struct query_column *column = c->iColumn < 0 ? NULL : query_column_at(v->table, (unsigned)c->iColumn);
+        sqlite3_value *value = NULL;
+
+        if (!column || column->type == QUERY_TEXT || c->op < SQLITE_INDEX_CONSTRAINT_EQ ||
+            c->op > SQLITE_INDEX_CONSTRAINT_GE || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK ||
+            sqlite3_value_numeric_type(value) != SQLITE_TEXT)
+                return false;
+        sqlite3_free(v->base.zErrMsg);
+        const char *unit = !strcmp(column->unit, QUERY_UNIT_OF_SERIES) ? "" : column->unit;
+        v->base.zErrMsg = sqlite3_mprintf("%s is a number%s%s: it is compared with the text '%s'", column->name,
+                                          *unit ? " in " : "", unit, sqlite3_value_text(value));
+        return true;
+}
+
 /* SQLite checks each constraint once more: those given to the scan only save work. */
 static int vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-        const struct query_vtab *v = (struct query_vtab *)base;
+        struct query_vtab *v = (struct query_vtab *)base;
         char given[8] = "";
         size_t n = 0;
 
         info->idxNum = (int)(info->colUsed & INT32_MAX);
         info->estimatedCost = COST_OF_PASS;
+        for (int i = 0; i < info->nConstraint; i++)
+                if (compares_text(v, info, i))
+                        return SQLITE_ERROR;
         for (int i = 0; i < info->nConstraint && n < sizeof(given) - 1; i++) {
                 const struct sqlite3_index_constraint *c = &info->aConstraint[i];
                 const char bound = v->query->unbounded && !v->table->needs_key ? '\0' : usable_bound(v->table, info, i);
