@@ -142,6 +142,9 @@ def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
         assert set(drawn) == set(sorted(of_names, key=lambda name: -max(of_names[name].values()))[:6])
         times = sorted({t for values in of_names.values() for t in values})
         assert all(drawn[name] == [of_names[name].get(t) for t in times] for name in drawn)
+        tab.go(view(files, "query", target="info", sql="SELECT time, pause, copied FROM collections"))
+        tab.until("document.querySelector('p[role=status]').innerText.includes('of another unit and not drawn: copied')")
+        assert [line["label"] for line in tab.chart("query")["series"]] == ["pause"]
         tab.js("document.querySelector('textarea.sql').value = 'SELECT serie FROM series'")
         tab.js("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Run').click()")
         tab.until("document.querySelector('pre.problem')?.innerText.includes(\"did you mean 'series'?\")")

@@ -42,13 +42,14 @@ function unitOf(answer: Answer, column: string): Unit {
     }
 }
 
-interface Plot { x: number[]; lines: Map<string, (number | null)[]>; of: string; more: number }
+interface Plot { x: number[]; lines: Map<string, (number | null)[]>; of: string; more: number; others: string[] }
 
 // Lines over time, as `heapwatch query --chart line` has them: the first column is a time; each further column of numbers is a line, or
-// a column of text names the line of the number after it.
-function plotOf(rows: Row[], columns: string[]): Plot | undefined {
-    const [first = "", ...others] = columns, text = others.find((c) => rows.some((r) => typeof r[c] === "string"));
-    const numbers = others.filter((c) => rows.some((r) => typeof r[c] === "number") && rows.every((r) => typeof r[c] !== "string")).slice(0, text ? 1 : undefined);
+// a column of text names the line of the number after it. There is one axis: columns of another unit than the first are `others`.
+function plotOf({ rows, units }: Answer): Plot | undefined {
+    const [first = "", ...columns] = Object.keys(units), text = columns.find((c) => rows.some((r) => typeof r[c] === "string"));
+    const all = columns.filter((c) => rows.some((r) => typeof r[c] === "number") && rows.every((r) => typeof r[c] !== "string")).slice(0, text ? 1 : undefined);
+    const numbers = all.filter((c) => units[c] === units[all[0]!]);
     const x = [...new Set(rows.map((r) => r[first]))].sort((a, b) => Number(a) - Number(b));
     if (first !== "time" || x.length < 2 || !x.every((t) => typeof t === "number") || !numbers.length) return undefined;
     const at = new Map<Value | undefined, number>(x.map((t, i) => [t, i])), lines = new Map<string, (number | null)[]>();
@@ -61,7 +62,7 @@ function plotOf(rows: Row[], columns: string[]): Plot | undefined {
         }
     const peak = (values: (number | null)[]): number => values.reduce<number>((most, v) => Math.max(most, Math.abs(v ?? 0)), 0);
     const kept = new Set([...lines].sort((a, b) => peak(b[1]) - peak(a[1])).slice(0, LINES).map(([name]) => name));
-    return { x: x as number[], lines: new Map([...lines].filter(([name]) => kept.has(name))), of: numbers[0]!, more: lines.size - kept.size };
+    return { x: x as number[], lines: new Map([...lines].filter(([name]) => kept.has(name))), of: numbers[0]!, more: lines.size - kept.size, others: all.filter((c) => !numbers.includes(c)) };
 }
 
 export function query(app: App): Page {
@@ -104,11 +105,11 @@ export function query(app: App): Page {
     }
 
     function show(): void {
-        const rows = answer?.rows ?? [], columns = Object.keys(answer?.units ?? {}), plot = plotOf(rows, columns);
+        const rows = answer?.rows ?? [], columns = Object.keys(answer?.units ?? {}), plot = answer && plotOf(answer);
         const units = new Map(columns.map((c) => [c, unitOf(answer!, c)]));
         setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
         problem.hidden = !answers.error;
-        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}`);
+        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}${plot?.others.length ? `; of another unit and not drawn: ${plot.others.map(visible).join(", ")}` : ""}`);
         chart.root.hidden = !plot;
         if (plot) Object.assign(drawn, units.get(plot.of));
         if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: [...plot.lines].map(([name, values], i) =>
