@@ -103,6 +103,11 @@ size_t hw_utf8_clean(char *out, size_t size, const void *bytes, size_t n)
                 return 0;
         while (n > 0 && p[n - 1] == '\0') /* old runtimes send a trailing NUL */
                 n--;
+        if (n < size && ascii_span(bytes, n) == n && !memchr(p, '\0', n)) {
+                memcpy(out, p, n);
+                out[n] = '\0';
+                return n;
+        }
         for (size_t pos = 0; pos < n;) {
                 size_t length = utf8_decode(p + pos, n - pos, &code);
                 bool good = length > 0 && code != 0;
