@@ -15,7 +15,7 @@
 
 static void add_value(struct query_rows *r, struct query_value value)
 {
-        if (ARRAY_RESERVE(r->values, r->room, r->n + 1))
+        if (r->n < r->room || ARRAY_RESERVE(r->values, r->room, r->n + 1))
                 r->values[r->n++] = value;
         else
                 r->failed = true;
