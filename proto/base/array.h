@@ -27,9 +27,10 @@
 #define ARRAY_RESERVE_NEXT(array, n) array_reserve_next(&(array), (n), sizeof(*(array)))
 
 #define ARRAY_RESERVE_AS(array, capacity, need, zeroed)                                                                \
-        _Generic((capacity), size_t                                                                                    \
-                 : array_reserve, uint32_t                                                                             \
-                 : array_reserve_u32)(&(array), &(capacity), (need), sizeof(*(array)), (zeroed))
+        ((need) <= (capacity) ||                                                                                       \
+         _Generic((capacity), size_t                                                                                   \
+                  : array_reserve, uint32_t                                                                            \
+                  : array_reserve_u32)(&(array), &(capacity), (need), sizeof(*(array)), (zeroed)))
 
 /* `array`: the address of the pointer. */
 bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed);
