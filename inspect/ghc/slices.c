@@ -78,7 +78,7 @@ static uint64_t payload_of(const struct finding *f, uint64_t at)
 
 static enum role role_at(const struct finding *f, uint32_t node)
 {
-        return f->roles[f->graph->type[node]];
+        return f->roles[heap_graph_type_number(f->graph, node)];
 }
 
 /* Where the first of a role is that a closure leads to; 0: none. */

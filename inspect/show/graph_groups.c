@@ -50,7 +50,7 @@ bool graph_groups_find(struct graph_groups *ret, const struct heap_graph *g, boo
                 to->pinned_bytes += g->types[i].pinned_bytes;
         }
         for (uint32_t i = 0; good && i < g->n_nodes; i++) {
-                struct graph_group *to = &ret->items[ret->of_type[g->type[i]]];
+                struct graph_group *to = &ret->items[ret->of_type[heap_graph_type_number(g, i)]];
                 to->bytes += heap_graph_bytes(g, i);
                 to->closures++;
         }

@@ -53,7 +53,9 @@ static uint64_t further_nodes(const struct heap_graph *g, uint32_t node)
 static void put_node(struct json_out *j, const struct heap_graph *g, uint32_t of, uint64_t at, uint64_t bytes,
                      uint64_t edges)
 {
-        const uint64_t node[NODE_FIELDS] = { NODE_OBJECT, UINT64_C(1) + g->type[of], 2 * at + 3, bytes, edges, 0, 0 };
+        const uint64_t node[NODE_FIELDS] = {
+                NODE_OBJECT, UINT64_C(1) + heap_graph_type_number(g, of), 2 * at + 3, bytes, edges, 0, 0
+        };
 
         put_numbers(j, node, NODE_FIELDS);
 }

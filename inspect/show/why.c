@@ -116,7 +116,7 @@ static unsigned choose_band(struct question *q, const char *typed)
 static bool is_wanted(const struct question *q, uint32_t node)
 {
         return q->is_of_contents ? heap_graph_is_wanted(q->graph, node)
-                                 : q->groups.of_type[q->graph->type[node]] == q->band;
+                                 : q->groups.of_type[heap_graph_type_number(q->graph, node)] == q->band;
 }
 
 /* ---------------------------------------------------------------------------- sums */
@@ -147,8 +147,9 @@ static bool find_most(struct question *q)
         uint64_t *bytes = calloc((size_t)q->graph->n_types + 1, sizeof(*bytes));
 
         for (uint32_t i = 0; bytes && i < q->graph->n_nodes; i++)
-                if (is_wanted(q, i) && (bytes[q->graph->type[i]] += heap_graph_bytes(q->graph, i)) > q->most_bytes) {
-                        q->most_bytes = bytes[q->graph->type[i]];
+                if (is_wanted(q, i) &&
+                    (bytes[heap_graph_type_number(q->graph, i)] += heap_graph_bytes(q->graph, i)) > q->most_bytes) {
+                        q->most_bytes = bytes[heap_graph_type_number(q->graph, i)];
                         q->most_name = heap_graph_type_of(q->graph, i)->name;
                 }
         free(bytes);
@@ -245,7 +246,7 @@ static bool find_other(const struct question *q, const bool *reached, const uint
 
         for (uint32_t k = 0; bytes && k < g->n_nodes; k++)
                 if (reached[k] && is_wanted(q, k) && type_paths_root(&q->types, q->types.of_node[k]) == ret->path)
-                        bytes[g->type[root[k]]] += heap_graph_bytes(g, k);
+                        bytes[heap_graph_type_number(g, root[k])] += heap_graph_bytes(g, k);
         for (uint32_t i = 0; bytes && i < g->n_types; i++)
                 if (bytes[i] > ret->other_bytes) {
                         ret->other = g->types[i].name;

@@ -174,7 +174,7 @@ static void find_dominators(struct tree *t)
 
 static uint32_t group_of(const struct tree *t, const uint32_t *group, uint32_t v)
 {
-        return group[t->g->type[t->node[v]]];
+        return group[heap_graph_type_number(t->g, t->node[v])];
 }
 
 /* Through the tree, with how many of each group are above. */

@@ -106,9 +106,9 @@ static void put_nodes(struct bytes_out *o, const struct heap_graph *g)
         put_number(o, g->n_nodes);
         put_number(o, g->n_edges);
         for (uint32_t i = 0; i < g->n_nodes; i++)
-                put_number(o, g->type[i]);
+                put_number(o, heap_graph_type_number(g, i));
         for (uint32_t i = 0; i < g->n_nodes; i++)
-                put_number(o, g->words[i]);
+                put_number(o, heap_graph_bytes(g, i) / 8);
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 put_number(o, g->first_edge[i + 1] - g->first_edge[i]);
         for (uint32_t e = 0; e < g->n_edges; e++) {
@@ -281,8 +281,8 @@ static void get_nodes(struct bytes_in *in, struct heap_graph *g, uint64_t most_b
         }
         for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++)
                 (void)heap_graph_add(g, (uint32_t)get_number(in, g->n_types - 1, "a type of a node"), 0);
-        for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++)
-                g->words[i] = (uint32_t)get_number(in, UINT32_MAX, "a size of a node");
+        for (uint32_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++)
+                heap_graph_set(g, i, heap_graph_type_number(g, i), 8 * get_number(in, UINT32_MAX, "a size of a node"));
         for (uint64_t i = 0, first = 0; i < n && !in->wrong && !g->out_of_memory; i++) {
                 heap_graph_open_next(g);
                 if (!g->out_of_memory)

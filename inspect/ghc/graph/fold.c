@@ -17,8 +17,8 @@ static bool find_paths(struct type_paths *p, const struct heap_graph *g, const s
                 return false;
         for (uint32_t i = 1; i < r->n; i++) {
                 const uint32_t node = r->node[i], above = r->dominator[i];
-                p->of_node[node] =
-                        type_paths_add(p, above ? p->of_node[r->node[above]] : WHOLE, names[group[g->type[node]]]);
+                p->of_node[node] = type_paths_add(p, above ? p->of_node[r->node[above]] : WHOLE,
+                                                  names[group[heap_graph_type_number(g, node)]]);
         }
         return true;
 }

@@ -21,8 +21,9 @@ void heap_graph_done(struct heap_graph *g)
         strings_done(&g->names);
         free(g->types);
         idtable_done(&g->type_ids);
-        free(g->type);
-        free(g->words);
+        free(g->shapes);
+        idtable_done(&g->shape_ids);
+        free(g->shape);
         free(g->first_edge);
         free(g->edges);
         free(g->wanted);
@@ -70,28 +71,53 @@ bool heap_graph_reserve(struct heap_graph *g, uint64_t nodes)
 {
         const size_t n = nodes < UINT32_MAX - 1 ? (size_t)nodes + 1 : UINT32_MAX;
 
-        g->out_of_memory |= !ARRAY_RESERVE(g->type, g->type_capacity, n) ||
-                            !ARRAY_RESERVE(g->words, g->words_capacity, n) ||
-                            !ARRAY_RESERVE(g->first_edge, g->first_capacity, n);
+        g->out_of_memory |=
+                !ARRAY_RESERVE(g->shape, g->shape_capacity, n) || !ARRAY_RESERVE(g->first_edge, g->first_capacity, n);
         return !g->out_of_memory;
 }
 
 uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note)
 {
-        if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->type, g->type_capacity, (size_t)g->n_nodes + 1) ||
-            !ARRAY_RESERVE(g->words, g->words_capacity, (size_t)g->n_nodes + 1)) {
+        if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->shape, g->shape_capacity, (size_t)g->n_nodes + 1) ||
+            !ARRAY_RESERVE(g->first_edge, g->first_capacity, (size_t)g->n_nodes + 1)) {
                 g->out_of_memory = true;
                 return UINT32_MAX;
         }
-        g->type[g->n_nodes] = (uint32_t)note;
-        g->words[g->n_nodes] = (uint32_t)(note >> 32);
+        g->shape[g->n_nodes] = (uint32_t)note;
+        g->first_edge[g->n_nodes] = (uint32_t)(note >> 32);
         return g->n_nodes++;
+}
+
+/* On failure 0, and `out_of_memory`. */
+static uint32_t find_shape(struct heap_graph *g, uint32_t type, uint32_t words)
+{
+        const uint64_t hash = hash_u64((uint64_t)type << 32 | words, hash_seed(g));
+        uint32_t at = idtable_start(&g->shape_ids, hash), id;
+
+        while ((id = idtable_next(&g->shape_ids, hash, &at)))
+                if (g->shapes[id - 1].type == type && g->shapes[id - 1].words == words)
+                        return id - 1;
+        if (!ARRAY_RESERVE(g->shapes, g->shapes_capacity, g->n_shapes + 1) ||
+            idtable_add(&g->shape_ids, hash, g->n_shapes + 1) != 0) {
+                g->out_of_memory = true;
+                return 0;
+        }
+        g->shapes[g->n_shapes] = (struct graph_shape){ type, words };
+        return g->n_shapes++;
 }
 
 void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t bytes)
 {
-        g->type[node] = type;
-        g->words[node] = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
+        const uint32_t words = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
+        struct graph_type *t = type < g->n_types ? &g->types[type] : NULL;
+
+        if (!t)
+                g->out_of_memory = true; /* it has no type because of that */
+        if (!t || g->out_of_memory)
+                return;
+        if (!t->newest_shape || g->shapes[t->newest_shape - 1].words != words)
+                t->newest_shape = find_shape(g, type, words) + 1;
+        g->shape[node] = t->newest_shape - 1;
 }
 
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)

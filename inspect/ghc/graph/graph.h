@@ -59,6 +59,12 @@ struct graph_type {
         uint32_t roots;      /* that have this name */
         uint64_t unreached_bytes, unreached_closures;
         uint64_t pinned_bytes; /* of what is unreached, in pinned blocks in which something is reached */
+        uint32_t newest_shape; /* of its nodes, that came last; plus 1 */
+};
+
+/* What a node has, which many nodes have: closures of one type are of one size, but for arrays and stacks. */
+struct graph_shape {
+        uint32_t type, words; /* of 8 bytes; at most UINT32_MAX */
 };
 
 /*
@@ -91,9 +97,11 @@ struct heap_graph {
         struct graph_type *types;
         uint32_t n_types, types_capacity;
         struct idtable type_ids; /* numbers of types, plus 1 */
-        uint32_t *type;          /* of each node */
-        uint32_t *words;         /* of 8 bytes, of each node; at most UINT32_MAX */
-        uint32_t n_nodes, type_capacity, words_capacity;
+        struct graph_shape *shapes;
+        uint32_t n_shapes, shapes_capacity;
+        struct idtable shape_ids; /* numbers of shapes, plus 1 */
+        uint32_t *shape;          /* of each node */
+        uint32_t n_nodes, shape_capacity;
         uint32_t *first_edge; /* of each node whose edges are known: they reach up to those of the next one */
         uint32_t n_closed, first_capacity;
         uint32_t *edges; /* numbers of nodes */
@@ -122,7 +130,7 @@ uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char 
 /* The number of a new node. On failure UINT32_MAX, and `out_of_memory`. */
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes);
 
-/* One that has a note of its maker in place of its type and size, until it is given these. */
+/* One that has a note of its maker in place of all else, until it is its turn (heap_graph_open_next()). */
 uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note);
 void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t bytes);
 
@@ -140,12 +148,17 @@ void heap_graph_finish(struct heap_graph *g);
 
 static inline uint64_t heap_graph_bytes(const struct heap_graph *g, uint32_t node)
 {
-        return UINT64_C(8) * g->words[node];
+        return UINT64_C(8) * g->shapes[g->shape[node]].words;
 }
 
 static inline uint64_t heap_graph_note(const struct heap_graph *g, uint32_t node)
 {
-        return (uint64_t)g->words[node] << 32 | g->type[node];
+        return (uint64_t)g->first_edge[node] << 32 | g->shape[node];
+}
+
+static inline uint32_t heap_graph_type_number(const struct heap_graph *g, uint32_t node)
+{
+        return g->shapes[g->shape[node]].type;
 }
 
 static inline bool heap_graph_is_wanted(const struct heap_graph *g, uint32_t node)
@@ -155,7 +168,7 @@ static inline bool heap_graph_is_wanted(const struct heap_graph *g, uint32_t nod
 
 static inline const struct graph_type *heap_graph_type_of(const struct heap_graph *g, uint32_t node)
 {
-        return &g->types[g->type[node]];
+        return &g->types[heap_graph_type_number(g, node)];
 }
 
 static inline bool graph_is_root(unsigned kind)
