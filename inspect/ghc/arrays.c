@@ -15,7 +15,8 @@ static const uint8_t *contents_at(const struct heap_snapshot *s, uint64_t at, ui
 {
         const struct megablock *m = snapshot_megablock(s, at);
 
-        return m && bytes <= MEGABLOCK_BYTES - at % MEGABLOCK_BYTES ? m->bytes + at % MEGABLOCK_BYTES : NULL;
+        return m && !m->wide && bytes <= MEGABLOCK_BYTES - at % MEGABLOCK_BYTES ? m->bytes + at % MEGABLOCK_BYTES
+                                                                                : NULL;
 }
 
 const uint8_t *heap_arrays_value(const struct heap_arrays *a, const struct array_content *c)

@@ -132,8 +132,10 @@ static uint64_t word_at(const struct heap_contents *c, uint64_t at)
 {
         uint64_t value = 0;
 
-        if (snapshot_megablock(c->snapshot, at))
-                return snapshot_word(c->snapshot, at);
+        const struct megablock *m = snapshot_megablock(c->snapshot, at);
+
+        if (m)
+                return snapshot_word_in(c->snapshot, m, at);
         return !(at & 7) && memory_read_kept(c->snapshot->ghc->program->memory, at, &value, sizeof(value)) ? value : 0;
 }
 
@@ -155,9 +157,7 @@ static struct object object_at(const struct heap_contents *c, uint64_t pointer)
 
         for (unsigned hops = 0; hops < HOPS_MOST; hops++) {
                 o.at = pointer & ~UINT64_C(7);
-                o.table = snapshot_megablock(c->snapshot, o.at)
-                                  ? snapshot_table(c->snapshot, o.at)
-                                  : info_tables_find(&c->snapshot->ghc->tables, word_at(c, o.at));
+                o.table = info_tables_find(&c->snapshot->ghc->tables, word_at(c, o.at));
                 if (!o.table || (o.table->type != IND && o.table->type != IND_STATIC && o.table->type != BLACKHOLE))
                         break;
                 behind |= o.table->type == BLACKHOLE;

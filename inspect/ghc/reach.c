@@ -6,8 +6,8 @@
  * to be held by it, leaves other closures that do not move alone, and makes the graph: a closure becomes a node when it
  * is first reached, and its type, its size and its edges are added when its turn comes, in the order of nodes.
  *
- * Nothing of this is beside the heap and the graph: the header of a closure that was reached has, in the copy, the
- * numbers of its table and of its node, and a node whose turn has not come has the place of what it stands for.
+ * The first leaves a mark for each closure that it reaches, the second has a number for each of these, in the order of
+ * their addresses. A node whose turn has not come has the place of what it stands for in the graph.
  */
 #include "inspect/ghc/reach.h"
 
@@ -26,7 +26,6 @@
 #define STATICS_MOST ((size_t)1 << 23)
 #define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
 #define WEAK_MOST    (UINT64_C(1) << 22)
-#define REACHED      UINT32_MAX /* in place of a node's number, plus 1: it has none yet */
 
 /* What a node stands for; closures have their address, which is a multiple of 8. */
 #define PLACE_FRAME 1u /* of a frame, its address with this */
@@ -59,65 +58,104 @@ struct search {
 
 /* ------------------------------------------------------------------ what was reached */
 
-static uint64_t *header_in(const struct megablock *m, uint64_t at)
-{
-        return (uint64_t *)(void *)(m->bytes + at % MEGABLOCK_BYTES);
-}
+#define MARKED_AT_ONCE 32u /* words: as many as struct marks has bits */
+#define MARKS          (MEGABLOCK_BYTES / 8 / MARKED_AT_ONCE)
 
-/* Of the closure at an address, which is marked then: its table's number, and below it that of its node, plus 1. */
-static uint64_t *mark_closure(struct search *c, uint64_t at)
+/* The marks of the word at an address, and its bit. NULL: none is marked there. */
+static struct marks *marks_of(const struct megablock *m, uint64_t at, uint32_t *ret_bit)
 {
-        struct megablock *m = snapshot_megablock(c->s, at);
         const uint64_t word = at % MEGABLOCK_BYTES / 8;
 
-        if (snapshot_is_marked(m, at))
-                return header_in(m, at);
-        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
-        if (!t || closure_is_frame(t->type))
-                return NULL;
-        if (!m->marks && !(m->marks = calloc(MEGABLOCK_BYTES / 512, sizeof(*m->marks)))) {
-                c->graph->out_of_memory = true;
-                return NULL;
-        }
-        m->marks[word / 64] |= UINT64_C(1) << (word % 64);
-        *header_in(m, at) = (uint64_t)(t->id | SNAPSHOT_MARK) << 32;
-        return header_in(m, at);
+        *ret_bit = UINT32_C(1) << (word % MARKED_AT_ONCE);
+        return m && m->marks && !(at & 7) ? &m->marks[word / MARKED_AT_ONCE] : NULL;
 }
 
-/* 0: it was not reached. */
-static uint32_t number_at(const struct heap_snapshot *s, uint64_t at)
+static bool is_marked(const struct heap_snapshot *s, uint64_t at)
 {
-        const struct megablock *m = snapshot_megablock(s, at);
+        uint32_t bit;
+        const struct marks *marks = marks_of(snapshot_megablock(s, at), at, &bit);
 
-        return snapshot_is_marked(m, at) ? (uint32_t)*header_in(m, at) : 0;
+        return marks && (marks->bits & bit);
+}
+
+/* Of the first search. True: the closure at an address in a megablock was not reached before. */
+static bool mark_closure(struct search *c, struct megablock *m, uint64_t at)
+{
+        uint32_t bit;
+        struct marks *marks = marks_of(m, at, &bit);
+
+        if (marks && (marks->bits & bit))
+                return false;
+        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word_in(c->s, m, at));
+        if (!t || closure_is_frame(t->type))
+                return false;
+        if (!marks && !(m->marks = calloc(MARKS, sizeof(*m->marks)))) {
+                c->graph->out_of_memory = true;
+                return false;
+        }
+        marks_of(m, at, &bit)->bits |= bit;
+        return true;
+}
+
+static void clear_marks(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                free(s->megablocks[i].marks);
+                s->megablocks[i].marks = NULL;
+        }
+        free(s->numbers);
+        s->numbers = NULL;
+}
+
+/* In pairs, in fours, in bytes: most compilers call a function for it. */
+static uint32_t count_bits(uint32_t bits)
+{
+        bits -= bits >> 1 & 0x55555555;
+        bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
+        return ((bits + (bits >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
+/* For the second search. False: out of memory. */
+static bool make_numbers(struct heap_snapshot *s)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                for (size_t k = 0; s->megablocks[i].marks && k < MARKS; k++) {
+                        s->megablocks[i].marks[k].before = (uint32_t)n;
+                        n += count_bits(s->megablocks[i].marks[k].bits);
+                }
+        return n < UINT32_MAX && (s->numbers = calloc(n + 1, sizeof(*s->numbers)));
+}
+
+/* Where the number of the node of a closure is, plus 1, which is 0 until it has one. NULL: no search has reached it. */
+static uint32_t *number_of(const struct heap_snapshot *s, const struct megablock *m, uint64_t at)
+{
+        uint32_t bit;
+        const struct marks *marks = marks_of(m, at, &bit);
+
+        return marks && (marks->bits & bit) && s->numbers
+                       ? &s->numbers[marks->before + count_bits(marks->bits & (bit - 1))]
+                       : NULL;
 }
 
 uint32_t reach_node(const struct heap_snapshot *s, uint64_t at)
 {
-        const uint32_t number = number_at(s, at);
+        const uint32_t *number = number_of(s, snapshot_megablock(s, at), at);
 
-        return number == REACHED ? UINT32_MAX : number - 1;
+        return number ? *number - 1 : UINT32_MAX;
 }
 
-/* Of an earlier search. */
-static void clear_numbers(const struct heap_snapshot *s)
-{
-        for (size_t i = 0; i < s->n_megablocks; i++)
-                for (uint64_t at = 0; s->megablocks[i].marks && at < MEGABLOCK_BYTES; at += 8)
-                        if (snapshot_is_marked(&s->megablocks[i], at))
-                                *header_in(&s->megablocks[i], at) &= ~(uint64_t)UINT32_MAX;
-}
-
-/* In the second search the number of a new node, plus 1. */
+/* In the second search the number of a new node. */
 static uint32_t add_place(struct search *c, uint64_t place)
 {
         if (!c->through_statics)
-                return heap_graph_add_note(c->graph, place) + 1;
+                return heap_graph_add_note(c->graph, place);
         if (ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1))
                 c->places[c->n_places++] = place;
         else
                 c->graph->out_of_memory = true;
-        return REACHED;
+        return UINT32_MAX;
 }
 
 /* What is no closure, and is held by the node whose edges are being added. */
@@ -126,7 +164,7 @@ static void add_held(struct search *c, uint64_t place)
         const uint32_t number = add_place(c, place);
 
         if (!c->graph->out_of_memory)
-                heap_graph_add_edge(c->graph, number - 1);
+                heap_graph_add_edge(c->graph, number);
 }
 
 /* Of the node whose turn it is. */
@@ -173,26 +211,36 @@ static void follow_static(struct search *c, uint64_t at)
 /* A pointer: what it points to is reached. Anything else is passed over. */
 static void follow_pointer(struct search *c, uint64_t pointer)
 {
-        uint64_t at = pointer & ~UINT64_C(7), *header;
+        uint64_t at = pointer & ~UINT64_C(7);
+        struct megablock *m = snapshot_megablock(c->s, at);
+        uint32_t *number;
 
-        if (!snapshot_megablock(c->s, at)) {
+        if (!m) {
                 follow_static(c, at);
                 return;
         }
-        at = c->has_regions ? closure_of_region(c->s, at) : at;
-        if (!(header = mark_closure(c, at)))
-                return;
-        const uint32_t number = (uint32_t)*header;
-        if (number == 0 || (number == REACHED && !c->through_statics))
-                *header = *header >> 32 << 32 | add_place(c, at);
-        if (!c->through_statics && !c->graph->out_of_memory)
-                heap_graph_add_edge(c->graph, (uint32_t)*header - 1);
+        if (c->has_regions) {
+                at = closure_of_region(c->s, at);
+                m = snapshot_megablock(c->s, at);
+        }
+        if (c->through_statics) {
+                if (m && mark_closure(c, m, at))
+                        (void)add_place(c, at);
+        } else if ((number = number_of(c->s, m, at))) {
+                *number = *number ? *number : add_place(c, at) + 1;
+                if (!c->graph->out_of_memory)
+                        heap_graph_add_edge(c->graph, *number - 1);
+        }
 }
 
 static void follow_words(struct search *c, uint64_t at, uint64_t n)
 {
-        for (uint64_t i = 0; i < n; i++)
-                follow_pointer(c, snapshot_word(c->s, at + 8 * i));
+        const struct megablock *m = NULL;
+
+        for (const uint64_t end = at + 8 * n; at < end; at += 8) {
+                m = !m || at % MEGABLOCK_BYTES == 0 ? snapshot_megablock(c->s, at) : m;
+                follow_pointer(c, snapshot_word_in(c->s, m, at));
+        }
 }
 
 /* Closures that the code refers to. */
@@ -619,9 +667,9 @@ static void count_all_unreached(struct search *c)
 
 /* --------------------------------------------------------------------------- the whole */
 
-static void begin_search(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
+static void begin_search(struct search *c, struct heap_graph *g, struct heap_snapshot *s)
 {
-        clear_numbers(s);
+        clear_marks(s);
         *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
         for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
                 c->has_regions = s->groups[i].kind == GROUP_COMPACT;
@@ -640,7 +688,7 @@ static void end_search(struct search *c)
         graph_types_done(&c->types);
 }
 
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all)
+bool reach_all(struct heap_graph *g, struct heap_snapshot *s, struct heap_census *all)
 {
         struct search c;
         bool good;
@@ -654,6 +702,7 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_
                 const size_t first_caf = c.roots.n;
                 heap_roots_add_cafs(&c.roots, has_static, &c);
                 c.through_statics = false;
+                g->out_of_memory |= !make_numbers(s);
                 good = search_all_roots(&c, first_caf < c.roots.n ? first_caf : 0);
         }
         if (good)
@@ -668,7 +717,7 @@ static bool is_left(void *ctx, const struct closure_table *t, uint64_t at)
 {
         struct search *c = ctx;
 
-        if (!number_at(c->s, at) || t->type == IND)
+        if (!is_marked(c->s, at) || t->type == IND)
                 return false;
         if (t->type != BLACKHOLE)
                 return true;
@@ -713,7 +762,7 @@ static uint64_t left_bytes(struct heap_census *c, struct search *of)
         return c->total_bytes + c->rest.unused_bytes;
 }
 
-bool reach_census(struct heap_census *ret, const struct heap_snapshot *s, uint64_t *ret_most)
+bool reach_census(struct heap_census *ret, struct heap_snapshot *s, uint64_t *ret_most)
 {
         struct heap_census most = { .n = 0 };
         struct heap_graph g;

@@ -19,7 +19,7 @@
 #define REACH_QUARTERS 9u
 
 /* Fills an empty graph, and `all` (NULL: none) with a census of its closures. False: out of memory. */
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all);
+bool reach_all(struct heap_graph *g, struct heap_snapshot *s, struct heap_census *all);
 
 /* Then, of the closure at an address: its node. UINT32_MAX: no root reaches it. */
 uint32_t reach_node(const struct heap_snapshot *s, uint64_t at);
@@ -30,7 +30,7 @@ uint32_t reach_node(const struct heap_snapshot *s, uint64_t at);
  * from what may be a pointer: any word of a stack in use, what words had that have changed between the two readings,
  * and C memory, unless the stable pointers are known, which are what it has. False: out of memory.
  */
-bool reach_census(struct heap_census *c, const struct heap_snapshot *s, uint64_t *ret_most);
+bool reach_census(struct heap_census *c, struct heap_snapshot *s, uint64_t *ret_most);
 
 /*
  * slices.c: byte arrays of which only a part is used: a slice of a ByteString or a Text, however small, keeps all of

@@ -20,10 +20,25 @@
 #define THREADS_MOST      (UINT64_C(1) << 24)
 #define CHANGED_MOST      (UINT64_C(1) << 22) /* words */
 #define REREAD_BYTES      65536u
+#define PACKED_LINE       ((PACKED_WORDS + 1) * sizeof(uint32_t))
+#define PACKED_BYTES      ((MEGABLOCK_BYTES / 8 + PACKED_WORDS - 1) / PACKED_WORDS * PACKED_LINE)
+#define WIDE_MOST         ((MEGABLOCK_BYTES - PACKED_BYTES) / 8) /* of a megablock: else it is not packed */
 
 static const uint8_t *first_descriptor(const uint8_t *megablock)
 {
         return megablock + FIRST_BLOCK * DESCRIPTOR_BYTES;
+}
+
+/* Of a copied megablock; of a packed one until the next call. */
+static const uint8_t *descriptors_of(const struct heap_snapshot *s, const struct megablock *m)
+{
+        static uint64_t words[DESCRIPTOR_AREA / 8];
+
+        if (!m->wide)
+                return m->bytes;
+        for (uint32_t i = 0; i < ARRAY_SIZE(words); i++)
+                words[i] = packed_word(s, m, i);
+        return (const uint8_t *)words;
 }
 
 /* ------------------------------------------------------------------------- prepare */
@@ -47,9 +62,9 @@ uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_
         return s->heap_bytes / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
 }
 
-/* An empty one, which copies so much of each megablock. */
-static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes, uint64_t most_bytes,
-                         unsigned quarters, struct error *error)
+/* An empty one, which copies so much of each megablock, and has so much ready for that. */
+static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes, uint64_t ready_bytes,
+                         uint64_t most_bytes, unsigned quarters, struct error *error)
 {
         const uint64_t gib_tenth = (UINT64_C(1) << 30) / 10;
 
@@ -65,9 +80,9 @@ static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_b
         }
         s->most_bytes = megablocks * each_bytes * 5 / 4 + 16 * each_bytes;
         s->n_reserve = (size_t)(megablocks + megablocks / 8 + 2); /* more: the program runs, and allocates */
-        if (!(s->reserve = malloc(s->n_reserve * each_bytes)))
+        if (!(s->reserve = aligned_alloc(BLOCK_BYTES, s->n_reserve * each_bytes)))
                 return error_set(error, "out of memory");
-        for (size_t at = 0; at < (megablocks + 2) * each_bytes; at += BLOCK_BYTES)
+        for (size_t at = 0; at < (megablocks + 2) * ready_bytes; at += BLOCK_BYTES)
                 s->reserve[at] = 1;
         return true;
 }
@@ -75,12 +90,21 @@ static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_b
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error)
 {
-        return prepare_copy(s, g, MEGABLOCK_BYTES, most_bytes, quarters_a_byte, error);
+        return prepare_copy(s, g, MEGABLOCK_BYTES, MEGABLOCK_BYTES, most_bytes, quarters_a_byte, error);
+}
+
+bool snapshot_prepare_packed(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
+                             struct error *error)
+{
+        const bool good = prepare_copy(s, g, MEGABLOCK_BYTES, PACKED_BYTES, most_bytes, quarters_a_byte, error);
+
+        s->is_packed = good;
+        return good;
 }
 
 bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error)
 {
-        return prepare_copy(s, g, DESCRIPTOR_AREA, UINT64_MAX, 0, error);
+        return prepare_copy(s, g, DESCRIPTOR_AREA, DESCRIPTOR_AREA, UINT64_MAX, 0, error);
 }
 
 bool snapshot_prepare_again(struct heap_snapshot *s)
@@ -97,33 +121,107 @@ static bool is_partial_copy(const struct heap_snapshot *s)
         return s->each_bytes < MEGABLOCK_BYTES;
 }
 
+static bool is_in_reserve(const struct heap_snapshot *s, const uint8_t *bytes)
+{
+        return s->reserve && bytes >= s->reserve && bytes < s->reserve + s->n_reserve * s->each_bytes;
+}
+
 static uint8_t *new_bytes(struct heap_snapshot *s)
 {
-        if (s->used_reserve < s->n_reserve)
-                return s->reserve + s->used_reserve * s->each_bytes;
+        if (s->used_reserve + s->each_bytes <= s->n_reserve * s->each_bytes)
+                return s->reserve + s->used_reserve;
         return s->bytes + s->each_bytes <= s->most_bytes ? malloc(s->each_bytes) : NULL;
 }
 
-/* False: out of memory. */
-static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, bool is_new)
+/* What the words of most heaps are: small, pointers into the heap, and of code, or small and negative. */
+static void choose_bases(struct heap_snapshot *s, uint64_t heap)
 {
-        uint8_t **parts = is_partial_copy(s) ? calloc(MEGABLOCK_BLOCKS, sizeof(uint8_t *)) : NULL;
+        const struct program *p = s->ghc->program;
+        uint64_t largest = 0, code = UINT64_MAX;
 
-        if (is_partial_copy(s) && !parts)
-                return false;
-        for (unsigned i = 0; parts && i < FIRST_BLOCK; i++)
-                parts[i] = bytes + (size_t)i * BLOCK_BYTES;
-        s->megablocks[s->n_megablocks++] = (struct megablock){ .at = at, .bytes = bytes, .parts = parts };
-        s->used_reserve += is_new && s->used_reserve < s->n_reserve;
-        s->bytes += is_new ? s->each_bytes : 0;
-        return true;
+        for (size_t i = 0; i < p->n_mappings; i++) {
+                const struct mapping *m = &p->mappings[i];
+                if (m->executable && m->start > UINT32_MAX && m->end - m->start > largest) {
+                        largest = m->end - m->start;
+                        code = m->start;
+                }
+        }
+        s->bases[0] = 0;
+        s->bases[1] = heap >> 32 << 32;
+        s->bases[2] = (code >> 32 == heap >> 32 ? UINT64_MAX : code) >> 32 << 32;
+}
+
+/* Returns the bytes that it takes; 0: it has too many words without a short form. */
+static size_t pack_megablock(const struct heap_snapshot *s, const uint64_t *words, uint8_t *to)
+{
+        const uint32_t heap = (uint32_t)(s->bases[1] >> 32), code = (uint32_t)(s->bases[2] >> 32);
+        uint64_t *wide = (uint64_t *)(void *)(to + PACKED_BYTES);
+        uint32_t *line = (uint32_t *)(void *)to, n_wide = 0;
+
+        for (size_t left = MEGABLOCK_BYTES / 8, n; left > 0; left -= n, words += n, line += PACKED_WORDS + 1) {
+                uint32_t small = 0, of_heap = 0, of_code = 0;
+                n = left < PACKED_WORDS ? left : PACKED_WORDS;
+                for (size_t i = 0; i < n; i++) {
+                        const uint32_t upper = (uint32_t)(words[i] >> 32);
+                        line[i] = (uint32_t)words[i];
+                        small |= (uint32_t)(upper == 0) << i;
+                        of_heap |= (uint32_t)(upper == heap) << i;
+                        of_code |= (uint32_t)(upper == code) << i;
+                }
+                uint32_t others = ~(small | of_heap | of_code) & ((UINT32_C(1) << n) - 1);
+                line[PACKED_WORDS] = (of_heap | others) | (of_code | others) << (PACKED_WORDS + 1);
+                for (; others; others &= others - 1) {
+                        const int i = __builtin_ctz(others);
+                        if (n_wide == WIDE_MOST)
+                                return 0;
+                        line[i] = n_wide;
+                        wide[n_wide++] = words[i];
+                }
+        }
+        return PACKED_BYTES + n_wide * sizeof(*wide);
+}
+
+/* Where a megablock is read to that will be packed. */
+static uint64_t unpacked[MEGABLOCK_BYTES / 8];
+
+static uint8_t *room_to_read(struct heap_snapshot *s)
+{
+        return s->is_packed ? (uint8_t *)unpacked : new_bytes(s);
 }
 
 /* One that is not from the reserve. */
 static void free_bytes(const struct heap_snapshot *s, uint8_t *bytes)
 {
-        if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * s->each_bytes)
+        if (!is_in_reserve(s, bytes) && bytes != (uint8_t *)unpacked)
                 free(bytes);
+}
+
+/* `bytes` have been read. False: out of memory. */
+static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, bool is_new)
+{
+        struct megablock m = { .at = at, .bytes = bytes };
+        size_t used = s->each_bytes;
+
+        if (is_partial_copy(s) && !(m.parts = calloc(MEGABLOCK_BLOCKS, sizeof(*m.parts))))
+                return false;
+        for (unsigned i = 0; m.parts && i < FIRST_BLOCK; i++)
+                m.parts[i] = bytes + (size_t)i * BLOCK_BYTES;
+        if (s->is_packed) {
+                if (s->n_megablocks == 0)
+                        choose_bases(s, at);
+                if (!(m.bytes = new_bytes(s)))
+                        return false;
+                const size_t packed = pack_megablock(s, unpacked, m.bytes);
+                m.wide = packed ? (uint64_t *)(void *)(m.bytes + PACKED_BYTES) : NULL;
+                if (packed)
+                        used = (packed + PACKED_LINE - 1) / PACKED_LINE * PACKED_LINE;
+                else
+                        memcpy(m.bytes, unpacked, MEGABLOCK_BYTES);
+        }
+        s->megablocks[s->n_megablocks++] = m;
+        s->used_reserve += is_new && is_in_reserve(s, m.bytes) ? used : 0;
+        s->bytes += is_new ? used : 0;
+        return true;
 }
 
 /* What was set aside of a megablock; NULL: nothing. */
@@ -181,13 +279,15 @@ static bool copy_reach(struct heap_snapshot *s, uint64_t at, uint64_t reach, boo
                 struct megablock *known = set_aside(s, at + i * MEGABLOCK_BYTES);
                 uint8_t *more;
                 if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
-                    !(more = known ? known->bytes : new_bytes(s)))
+                    !(more = known ? known->bytes : room_to_read(s)))
                         return false;
-                if ((known && same) ||
-                    memory_read(s->ghc->program->memory, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
-                        (void)add_megablock(s, at + i * MEGABLOCK_BYTES, more, !known);
-                else if (!known)
+                const bool is_read = (known && same) || memory_read(s->ghc->program->memory, at + i * MEGABLOCK_BYTES,
+                                                                    more, MEGABLOCK_BYTES);
+                const bool is_added = is_read && add_megablock(s, at + i * MEGABLOCK_BYTES, more, !known);
+                if (!is_added && !known)
                         free_bytes(s, more);
+                if (is_read && !is_added)
+                        return false;
         }
         return true;
 }
@@ -209,7 +309,7 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
         if (is_free(&first))
                 return reach;
         if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
-            !(bytes = known ? known->bytes : new_bytes(s)))
+            !(bytes = known ? known->bytes : room_to_read(s)))
                 return 0;
         bool same = false;
         if (known) {
@@ -396,10 +496,11 @@ static bool find_groups(struct heap_snapshot *s)
 {
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 const struct megablock *m = &s->megablocks[i];
+                const uint8_t *descriptors = descriptors_of(s, m);
                 struct block_group g;
-                if (!block_group_first(first_descriptor(m->bytes), m->at, &g) || m->groups[FIRST_BLOCK])
+                if (!block_group_first(first_descriptor(descriptors), m->at, &g) || m->groups[FIRST_BLOCK])
                         continue; /* it is a further one of a large group */
-                for (uint32_t b = FIRST_BLOCK; block_group_next(m->bytes, m->at, &b, &g);)
+                for (uint32_t b = FIRST_BLOCK; block_group_next(descriptors, m->at, &b, &g);)
                         if (!add_group(s, &g))
                                 return false;
         }
@@ -636,7 +737,7 @@ bool snapshot_settle(struct heap_snapshot *s)
 {
         struct heap_snapshot *before = malloc(sizeof(*before));
 
-        if (!before || !snapshot_index(s) || !find_settled(s)) {
+        if (!before || s->is_packed || !snapshot_index(s) || !find_settled(s)) {
                 free(before);
                 snapshot_clear(s);
                 return false;
@@ -723,7 +824,7 @@ static bool reread_heap(struct heap_snapshot *s, bool with_old, bool keeps, bool
 /* First what is young as it was at the end of the first reading: until which block nurseries are used is of then. */
 bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx)
 {
-        if (s->is_partial || !snapshot_index(s) || !reread_heap(s, false, false, expired, ctx) ||
+        if (s->is_partial || s->is_packed || !snapshot_index(s) || !reread_heap(s, false, false, expired, ctx) ||
             !reread_heap(s, true, true, expired, ctx))
                 return false;
         for (size_t i = 0; i < s->n_written; i++)
@@ -767,9 +868,11 @@ void snapshot_clear(struct heap_snapshot *s)
         free(s->places);
         free(s->groups);
         free(s->changed);
+        free(s->numbers);
         *s = (struct heap_snapshot){ .ghc = before.ghc,
                                      .reserve = before.reserve,
                                      .n_reserve = before.n_reserve,
+                                     .is_packed = before.is_packed,
                                      .heap_bytes = before.heap_bytes,
                                      .each_bytes = before.each_bytes,
                                      .most_bytes = before.most_bytes };

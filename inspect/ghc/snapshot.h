@@ -40,12 +40,18 @@ static inline bool heap_group_is_counted(const struct heap_group *g)
                g->kind == GROUP_NONMOVING;
 }
 
+/* Of 32 words, which are headers of closures that were reached (reach.c), and how many are in front of these. */
+struct marks {
+        uint32_t bits, before;
+};
+
 struct megablock {
         uint64_t at;
-        uint8_t *bytes;
-        uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
-        uint8_t **parts;                   /* of a sample: its blocks, or NULL, for `bytes` has no others */
-        uint64_t *marks; /* of each word: it is the header of a closure that was reached (reach.c); NULL: of none */
+        uint8_t *bytes; /* as they were read; or packed */
+        uint64_t *wide; /* of a packed one, behind `bytes`: words that have no short form; NULL: it is not packed */
+        uint32_t groups[MEGABLOCK_BLOCKS];       /* of each block: index in snapshot.groups, plus 1; 0: none */
+        uint8_t **parts;                         /* of a sample: its blocks, or NULL, for `bytes` has no others */
+        struct marks *marks;                     /* of each 32 words; NULL: none is marked */
         uint64_t settled[MEGABLOCK_BLOCKS / 64]; /* of each block: not read again while its descriptor is the same */
 };
 
@@ -71,7 +77,10 @@ struct heap_snapshot {
         size_t n_changed, changed_capacity;
         struct generations generations; /* of that moment */
         uint8_t *reserve;               /* memory for megablocks; most is touched before the program is stopped */
-        size_t n_reserve, used_reserve; /* megablocks */
+        size_t n_reserve, used_reserve; /* megablocks; bytes */
+        bool is_packed;                 /* megablocks are, as they are copied */
+        uint64_t bases[3];              /* that words of packed ones have their upper halves from */
+        uint32_t *numbers;              /* of each closure that was reached, by address: its node, plus 1 (reach.c) */
         uint64_t heap_bytes;            /* as it was before the copy */
         uint64_t region_bytes;          /* of all blocks of compact regions; of that moment */
         uint64_t most_bytes;            /* that the copy may have */
@@ -92,6 +101,13 @@ uint64_t snapshot_heap_bytes(struct ghc *g);
  */
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error);
+
+/*
+ * The same, for a copy that takes half the memory, which heap_arrays_count(), snapshot_settle() and snapshot_reread()
+ * do not read. Until it is used, `is_packed` may be taken back.
+ */
+bool snapshot_prepare_packed(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
+                             struct error *error);
 
 /* What that needs, of a heap as large as it was then. */
 uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte);
@@ -157,38 +173,47 @@ static inline const struct heap_group *snapshot_group(const struct heap_snapshot
         return g ? &s->groups[g - 1] : NULL;
 }
 
-/* A word of the heap; 0 outside. */
-static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
-{
-        const struct megablock *m = snapshot_megablock(s, at);
+/*
+ * A packed word is its lower half, the upper one being that of one of three bases, or where among the wide ones it is.
+ * Fifteen of them are a line of the cache, with two bits for each that say which: first the lower one of each.
+ */
+#define PACKED_WORDS 15u
+#define PACKED_BASES 3u
 
+static inline uint64_t packed_word(const struct heap_snapshot *s, const struct megablock *m, uint32_t word)
+{
+        const uint32_t *line = (const uint32_t *)(const void *)m->bytes + word / PACKED_WORDS * (PACKED_WORDS + 1);
+        const uint32_t i = word % PACKED_WORDS, forms = line[PACKED_WORDS] >> i;
+        const uint32_t form = (forms & 1) | (forms >> PACKED_WORDS & 2);
+
+        return form < PACKED_BASES ? s->bases[form] | line[i] : m->wide[line[i]];
+}
+
+/* The same with the megablock of the address, which may be NULL. */
+static inline uint64_t snapshot_word_in(const struct heap_snapshot *s, const struct megablock *m, uint64_t at)
+{
         const uint64_t in = at % MEGABLOCK_BYTES;
 
         if (!m || (at & 7))
                 return 0;
+        if (m->wide)
+                return packed_word(s, m, (uint32_t)in / 8);
         if (!m->parts)
                 return *(const uint64_t *)(const void *)(m->bytes + in);
         const uint8_t *block = m->parts[in / BLOCK_BYTES];
         return block ? *(const uint64_t *)(const void *)(block + in % BLOCK_BYTES) : 0;
 }
 
-#define SNAPSHOT_MARK (UINT32_C(1) << 31) /* beside the number of a table, in a header: no address has it */
-
-static inline bool snapshot_is_marked(const struct megablock *m, uint64_t at)
+/* A word of the heap; 0 outside. */
+static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
 {
-        const uint64_t word = at % MEGABLOCK_BYTES / 8;
-
-        return m && m->marks && !(at & 7) && m->marks[word / 64] >> (word % 64) & 1;
+        return snapshot_word_in(s, snapshot_megablock(s, at), at);
 }
 
 /* The table of the closure at an address; NULL: there is none. */
 static inline const struct closure_table *snapshot_table(const struct heap_snapshot *s, uint64_t at)
 {
-        const uint64_t header = snapshot_word(s, at);
-
-        return snapshot_is_marked(snapshot_megablock(s, at), at)
-                       ? info_tables_nth(&s->ghc->tables, (uint32_t)(header >> 32) & ~SNAPSHOT_MARK)
-                       : info_tables_find(&s->ghc->tables, header);
+        return info_tables_find(&s->ghc->tables, snapshot_word(s, at));
 }
 
 /* A word of the heap, or of what the program has written elsewhere. False: it is in neither. */

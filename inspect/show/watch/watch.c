@@ -321,10 +321,9 @@ static bool is_whole(const struct copy *c, const struct heap_census *all)
 }
 
 /* Puts what roots reach in place of all. False: that is not known. `contents`: empty, of what is reached. */
-static bool count_reached(struct watching *w, const struct copy *c, struct heap_census *all,
-                          struct heap_contents *contents)
+static bool count_reached(struct watching *w, struct copy *c, struct heap_census *all, struct heap_contents *contents)
 {
-        const struct heap_snapshot *n = &c->snapshot;
+        struct heap_snapshot *n = &c->snapshot;
         struct heap_census reached = { .contents = contents };
         struct reach_result found = { .held_bytes = live_data_held_bytes(&n->generations),
                                       .major_collections = major_collections(&n->generations) };
@@ -425,7 +424,7 @@ static void note_reached(struct watching *w, bool is_reached)
 }
 
 /* What is reached and all are not mixed, as long as the one is known and until the next major collection. */
-static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_ns)
+static bool count_whole(struct watching *w, struct copy *of, uint64_t now_ns)
 {
         struct heap_contents of_all = { .snapshot = &of->snapshot, .only_matter = true };
         struct heap_contents of_reached = { .snapshot = &of->snapshot, .only_matter = true };

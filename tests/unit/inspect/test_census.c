@@ -16,6 +16,33 @@ struct taken {
         struct heap_bands bands;
 };
 
+/* A packed copy of the same has the same words and closures. Returns how many of its megablocks are packed. */
+static size_t compare_packed(struct taken *t)
+{
+        struct heap_snapshot s;
+        struct heap_census census = { .n = 0 };
+        struct error error;
+        size_t packed = 0;
+
+        assert_true(snapshot_prepare_packed(&s, &t->ghc, MEMORY, 5, &error));
+        assert_true(snapshot_copy(&s, true, NULL, NULL, &error));
+        assert_true(snapshot_index(&s));
+        assert_int_equal(s.n_megablocks, t->snapshot.n_megablocks);
+        for (size_t i = 0; i < s.n_megablocks; i++) {
+                const uint64_t at = s.megablocks[i].at;
+                packed += s.megablocks[i].wide != NULL;
+                for (uint64_t k = 0; k < MEGABLOCK_BYTES; k += 8)
+                        if (snapshot_word(&s, at + k) != snapshot_word(&t->snapshot, at + k))
+                                fail_msg("another word at %#lx", (unsigned long)(at + k));
+        }
+        heap_census_count(&census, &s);
+        assert_int_equal(census.total_bytes, t->census.total_bytes);
+        assert_int_equal(s.lost_links, t->snapshot.lost_links);
+        heap_census_done(&census);
+        snapshot_done(&s);
+        return packed;
+}
+
 static void count_closures(struct taken *t, struct draft *d)
 {
         struct error error = { "" };
@@ -29,6 +56,7 @@ static void count_closures(struct taken *t, struct draft *d)
         assert_true(snapshot_index(&t->snapshot));
         heap_census_count(&t->census, &t->snapshot);
         assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, false));
+        (void)compare_packed(t);
 }
 
 static void done(struct taken *t, struct draft *d)
@@ -288,6 +316,27 @@ TEST(test_damaged_length)
         assert_true(snapshot_heap_bytes(&g) <= whole);
         ghc_done(&g);
         draft_destroy(d);
+}
+
+/* Words of every form; and a megablock with too many that have no short one stays as it was read. */
+TEST(test_packed)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t array = draft_table(d, ARR_WORDS, 0, 0, NULL);
+        const uint64_t words[] = { array, 6 * 8, 0, UINT32_MAX, DRAFT_HEAP + 8, UINT64_MAX, UINT64_C(1) << 63, array };
+        uint64_t noise[512] = { 0 };
+        struct taken t;
+
+        (void)draft_object(d, 1, words, ARRAY_SIZE(words));
+        const unsigned large = draft_group(d, 1, BLOCK_LARGE, 250);
+        memset(noise, 0x5a, sizeof(noise));
+        for (unsigned i = 0; i < 250; i++)
+                (void)draft_append(d, large, noise, ARRAY_SIZE(noise));
+        draft_put(d, draft_block_start(large), (uint64_t[]){ array, 250 * BLOCK_BYTES - 16 }, 16);
+        count_closures(&t, d);
+        assert_int_equal(band(&t, "ARR_WORDS (ByteArray#)").bytes, sizeof(words) + 250 * BLOCK_BYTES);
+        assert_int_equal(compare_packed(&t), t.snapshot.n_megablocks - 1);
+        done(&t, d);
 }
 
 /* A group that is not a megablock's first one ends with it, whatever its descriptor says. */

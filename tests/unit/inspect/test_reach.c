@@ -29,7 +29,7 @@ static void find(struct found *f, struct draft *d)
 
         draft_finish(d);
         if (!ghc_find(&f->ghc, &d->program, &error) ||
-            !snapshot_prepare(&f->snapshot, &f->ghc, UINT64_C(4) << 30, 10, &error) ||
+            !snapshot_prepare_packed(&f->snapshot, &f->ghc, UINT64_C(4) << 30, 10, &error) ||
             !snapshot_copy(&f->snapshot, true, NULL, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&f->snapshot));
