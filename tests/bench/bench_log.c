@@ -3,7 +3,6 @@
  * bench_log - one way of reading eventlogs, measured once.
  *
  *     bench_log WAY LOG...               WAY: read skip decode model publish
- *     bench_log process:HEAPWATCH LOG...
  *     bench_log census LOG
  *
  *     read      read(2) into one buffer of 256 KiB, nothing else
@@ -11,7 +10,6 @@
  *     decode    plus the decoder, every event delivered
  *     model     plus the model
  *     publish   plus the publisher, each message packed
- *     process   the process `heapwatch summary`: all of it, and the state that a client makes of the messages
  *     census    as publish, each census on its own: from its first byte to its packed message
  *
  * Prints one line of KEY=VALUE: wall and CPU time in ns, peak memory of
@@ -22,13 +20,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,8 +37,6 @@
 
 #define BATCH        256u          /* as pipeline.c */
 #define BUFFER_BYTES (256u * 1024) /* of each way except the process, which has its own */
-
-extern char **environ;
 
 struct result {
         uint64_t wall_ns, cpu_ns, peak_kib;
@@ -356,40 +350,6 @@ static int censuses(const char *path)
 
 /* --------------------------------------------------------------- a process */
 
-/* `heapwatch summary`, its output discarded. */
-static struct result process(const char *client, char **paths, int n_paths)
-{
-        posix_spawn_file_actions_t files;
-        struct rusage usage;
-        struct result r = { 0 };
-        char **argv = calloc((size_t)n_paths + 4, sizeof(*argv));
-        char *first[] = { (char *)client, "summary", "--" };
-        int status = -1;
-        pid_t child;
-
-        if (!argv)
-                die("arguments");
-        memcpy(argv, first, sizeof(first));
-        memcpy(argv + 3, paths, (size_t)n_paths * sizeof(*argv));
-        if (posix_spawn_file_actions_init(&files) != 0 ||
-            posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0)
-                die("file actions");
-        uint64_t start = clock_ns(CLOCK_MONOTONIC);
-        if (posix_spawn(&child, client, &files, NULL, argv, environ) != 0)
-                die(client);
-        if (wait4(child, &status, 0, &usage) != child || status != 0)
-                fprintf(stderr, "bench_log: %s: exit status %d\n", client, status);
-        r.wall_ns = clock_ns(CLOCK_MONOTONIC) - start;
-        r.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
-                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
-        r.peak_kib = (uint64_t)usage.ru_maxrss;
-        (void)posix_spawn_file_actions_destroy(&files);
-        free(argv);
-        return r;
-}
-
-/* ------------------------------------------------------------------ main */
-
 static uint64_t own_peak_kib(void)
 {
         FILE *f = fopen("/proc/self/status", "r");
@@ -425,11 +385,6 @@ int main(int argc, char **argv)
 
         if (argc == 3 && !strcmp(argv[1], "census"))
                 return censuses(argv[2]);
-        if (argc > 2 && !strncmp(argv[1], "process:", 8)) {
-                r = process(argv[1] + 8, argv + 2, argc - 2);
-                print(&r);
-                return 0;
-        }
         for (size_t i = 0; argc > 2 && i < sizeof(ways) / sizeof(ways[0]); i++) {
                 if (strcmp(argv[1], ways[i].name) != 0)
                         continue;
@@ -443,7 +398,7 @@ int main(int argc, char **argv)
                 return sink == 42 ? 1 : 0;
         }
         fprintf(stderr,
-                "usage: bench_log read|skip|decode|model|publish|process:HEAPWATCH LOG...\n"
+                "usage: bench_log read|skip|decode|model|publish LOG...\n"
                 "       bench_log census LOG\n");
         return 2;
 }
