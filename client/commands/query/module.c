@@ -501,7 +501,9 @@ static char usable_bound(const struct query_table *t, sqlite3_index_info *info, 
         }
 }
 
-/* "pause > '10 ms'" holds for no number, as SQLite compares them. True with a sentence: a constraint is one of these. */
+/*
+ * "pause > '10 ms'" holds for no number, as SQLite compares them. True with a sentence: a constraint is one of these.
+ */
 static bool compares_text(struct query_vtab *v, sqlite3_index_info *info, int i)
 {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];

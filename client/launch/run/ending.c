@@ -195,8 +195,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
 
         format_status(result, status, sizeof(status));
         fprintf(out, "%s%s %s after %s%s", goes_on ? "the command that started " : "", r->target, status,
-                DURATION_TEXT(result->seconds * 1e9),
-                result->ended_hung ? ", because it hung" : "");
+                DURATION_TEXT(result->seconds * 1e9), result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */
         else if (result->target[0] == '\0')
