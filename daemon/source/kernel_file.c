@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/base/ckd.h"
+#include "proto/base/digits.h"
 
 static int read_all(int fd, char *buffer, size_t size)
 {
@@ -48,18 +48,8 @@ int kernel_file_read(char *buffer, size_t size, const char *path_format, ...)
 
 bool kernel_number(const char *text, uint64_t *ret_number)
 {
-        uint64_t number = 0;
-
-        while (*text == ' ' || *text == '\t')
-                text++;
-        if (*text < '0' || *text > '9')
-                return false;
-        for (; *text >= '0' && *text <= '9'; text++) {
-                if (ckd_mul(&number, number, 10u) || ckd_add(&number, number, (uint64_t)(*text - '0')))
-                        return false;
-        }
-        *ret_number = number;
-        return true;
+        text += strspn(text, " \t");
+        return digits_read(&text, ret_number);
 }
 
 bool kernel_field(const char *text, const char *key, uint64_t *ret_number)

@@ -10,6 +10,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/source/uri.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 #include "proto/eventlog/recording/stretch.h"
 
@@ -66,12 +67,9 @@ static bool check_path(const char *path, enum rest rest, struct error *error)
 
 static bool parse_port(const char *text, uint16_t *ret_port)
 {
-        unsigned port = 0;
-        size_t i;
+        uint64_t port;
 
-        for (i = 0; i < 5 && text[i] >= '0' && text[i] <= '9'; i++)
-                port = port * 10 + (unsigned)(text[i] - '0');
-        if (i == 0 || text[i] || port == 0 || port > 65535)
+        if (strlen(text) > 5 || !digits_parse(text, UINT16_MAX, &port) || port == 0)
                 return false;
         *ret_port = (uint16_t)port;
         return true;
@@ -129,20 +127,19 @@ bool source_uri_is_loopback(const struct source_uri *u)
 /* PID or PID@START. */
 static bool parse_process(const char *text, struct source_uri *u, struct error *error)
 {
-        const size_t digits = strspn(text, "0123456789");
-        const char *start = text[digits] == '@' ? text + digits + 1 : NULL;
+        const char *at = text;
         uint64_t pid, ticks = 0;
 
-        if (digits == 0 || (text[digits] && !start) || !kernel_number(text, &pid) || pid == 0 || pid > INT32_MAX)
+        if (!digits_read(&at, &pid) || (*at && *at != '@') || pid == 0 || pid > INT32_MAX)
                 return error_set(
                         error,
                         "'%.40s' is not the number of a process; expected pid:PID, such as pid:1234 or outside:1234",
                         text);
-        if (start && (strspn(start, "0123456789") != strlen(start) || !kernel_number(start, &ticks) || ticks == 0))
+        if (*at && (!digits_parse(at + 1, UINT64_MAX, &ticks) || ticks == 0))
                 return error_set(error,
                                  "'%.40s' is not the start of a process; expected pid:PID@START, with field 22 of "
                                  "/proc/PID/stat",
-                                 start);
+                                 at + 1);
         u->pid = (uint32_t)pid;
         u->start_ticks = ticks;
         return true;

@@ -5,7 +5,6 @@
  */
 #include "proto/cli/options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/digits.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 #include "proto/cli/complete.h"
@@ -163,15 +163,6 @@ static bool parse_seconds(const char *text, uint64_t *ret_ns)
         return true;
 }
 
-static bool parse_number(const char *text, uint64_t *ret)
-{
-        char *end;
-
-        errno = 0;
-        *ret = strtoull(text, &end, 10);
-        return *text >= '0' && *text <= '9' && !*end && !errno;
-}
-
 static int parse_u64(const struct command *c, const struct option *o, void *at, const char *value)
 {
         static const char *const expected[] = {
@@ -185,7 +176,7 @@ static int parse_u64(const struct command *c, const struct option *o, void *at, 
         bool good = o->type == OPTION_IS_DURATION  ? hw_parse_duration(value, &v)
                     : o->type == OPTION_IS_SECONDS ? parse_seconds(value, &v)
                     : o->type == OPTION_IS_BYTES   ? hw_parse_bytes(value, &v)
-                                                   : parse_number(value, &v);
+                                                   : digits_parse(value, UINT64_MAX, &v);
 
         if (!good)
                 return option_error(c, o, "'%s': expected %s", value, expected[o->type]);

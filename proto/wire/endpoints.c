@@ -6,6 +6,7 @@
 #include "proto/wire/endpoints.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "heapwatch/wire.h"
+#include "proto/base/digits.h"
 #include "proto/base/own_directory.h"
 
 static int fits(int n, size_t size)
@@ -55,16 +57,12 @@ static int request_of_ipc(char *out, size_t size, const char *publish)
 static int request_of_tcp(char *out, size_t size, const char *publish)
 {
         const char *colon = strrchr(publish, ':');
-        unsigned port = 0;
-        size_t digits = strspn(colon + 1, "0123456789");
+        uint64_t port;
 
-        if (digits == 0 || digits > 5 || colon[1 + digits] != '\0' || colon == publish + strlen("tcp"))
+        if (colon == publish + strlen("tcp") || strlen(colon + 1) > 5 || !digits_parse(colon + 1, 65534, &port) ||
+            port == 0)
                 return -EINVAL;
-        for (size_t i = 1; i <= digits; i++)
-                port = port * 10 + (unsigned)(colon[i] - '0');
-        if (port == 0 || port >= 65535)
-                return -EINVAL;
-        return fits(snprintf(out, size, "%.*s:%u", (int)(colon - publish), publish, port + 1), size);
+        return fits(snprintf(out, size, "%.*s:%" PRIu64, (int)(colon - publish), publish, port + 1), size);
 }
 
 int endpoint_request(char *ret_request, size_t size, const char *publish)

@@ -15,6 +15,7 @@
 #include "daemon/source/loop/descriptors.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/digits.h"
 #include "proto/wire/endpoints.h"
 
 #include <arpa/inet.h>
@@ -40,13 +41,9 @@
 
 static bool is_port(const char *text)
 {
-        char *end;
+        uint64_t port;
 
-        if (*text < '1' || *text > '9')
-                return false;
-        errno = 0;
-        unsigned long port = strtoul(text, &end, 10);
-        return errno == 0 && *end == '\0' && port <= 65535;
+        return *text != '0' && digits_parse(text, UINT16_MAX, &port);
 }
 
 static bool is_loopback(const char *host)

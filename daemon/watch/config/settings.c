@@ -7,11 +7,11 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/limits.h"
 
 #define LONGEST_WORD 32u /* of a word or a quantity */
@@ -89,11 +89,8 @@ static bool refuse_value(const struct setting *s, const char *value, struct erro
 
 static bool parse_quantity(const struct setting *s, const char *value, uint64_t *ret)
 {
-        if (s->kind == SETTING_NUMBER) {
-                char *end;
-                *ret = strtoul(value, &end, 10);
-                return *value >= '0' && *value <= '9' && !*end;
-        }
+        if (s->kind == SETTING_NUMBER)
+                return digits_parse(value, UINT64_MAX, ret);
         if (s->kind == SETTING_DURATION)
                 return hw_parse_duration(value, ret);
         return hw_parse_bytes(value, ret);

@@ -3,9 +3,9 @@
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/digits.h"
 #include "proto/base/time.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -227,10 +227,9 @@ static const struct recorded_run *choose_run(const struct recorded_run *runs, si
         if (!which)
                 return n ? &runs[n - 1] : NULL;
         if (which[0] == '~' || which[0] == '-') {
-                char *end;
-                const unsigned long back = strtoul(which + 1, &end, 10);
+                uint64_t back;
 
-                return isdigit((unsigned char)which[1]) && !*end && back < n ? &runs[n - 1 - back] : NULL;
+                return digits_parse(which + 1, UINT64_MAX, &back) && back < n ? &runs[n - 1 - back] : NULL;
         }
         for (size_t i = n; i-- > 0;)
                 if (*which && !strncmp(runs[i].name, which, strlen(which)))

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/digits.h"
 #include "proto/base/text_out.h"
 
 #define NEW          RUN_END ".new"
@@ -126,16 +126,6 @@ static enum run_end_state state_of(const char *name)
         return RUN_END_UNKNOWN;
 }
 
-/* False: it is no number up to `most`. */
-static bool read_number(const char *text, uint64_t most, uint64_t *ret)
-{
-        char *end;
-
-        errno = 0;
-        *ret = strtoull(text, &end, 10);
-        return errno == 0 && end != text && !*end && *text >= '0' && *text <= '9' && *ret <= most;
-}
-
 static bool read_words(const char *key, const char *words, struct run_end *ret)
 {
         if (!strcmp(key, "state"))
@@ -173,7 +163,7 @@ static bool read_line(char *line, struct run_end *ret)
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                 if (strcmp(key, numbers[i].key) != 0)
                         continue;
-                if (!words || !read_number(words, numbers[i].most, numbers[i].ret))
+                if (!words || !digits_parse(words, numbers[i].most, numbers[i].ret))
                         return false;
                 ret->exit_known = ret->exit_known || numbers[i].most == UINT32_MAX;
         }

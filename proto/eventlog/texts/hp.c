@@ -16,6 +16,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 
 #define DEFAULT_PERIOD_NS UINT64_C(100000000)
 
@@ -154,8 +155,7 @@ static const char *parse_row(struct text_log *t, char *line)
 
         while (end > line && end[-1] >= '0' && end[-1] <= '9')
                 end--;
-        const char *digits = end;
-        if (end == line || (end[-1] != '\t' && end[-1] != ' ') || !text_number(&digits, &bytes) || *digits)
+        if (end == line || (end[-1] != '\t' && end[-1] != ' ') || !digits_parse(end, UINT64_MAX, &bytes))
                 return "LABEL, a tab and a number of bytes";
         if (!t->sample_open)
                 return "BEGIN_SAMPLE before a band";

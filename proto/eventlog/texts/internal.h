@@ -66,6 +66,3 @@ void text_arguments(struct text_log *t, const char *words, size_t n);
 
 /* Seconds "12.345678" at *text, as ns, moving past them. False: not a number, or not below 10^9. */
 bool text_seconds(const char **text, uint64_t *ret_ns);
-
-/* A whole number at *text, moving past it. */
-bool text_number(const char **text, uint64_t *ret);

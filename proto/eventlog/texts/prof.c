@@ -25,6 +25,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 #include "proto/base/time.h"
@@ -305,7 +306,7 @@ static const char *parse_number(struct prof *p)
                 p->caf = !strcmp(p->text, "true");
         if (!to)
                 return NULL;
-        if (!text_number(&text, &n) || *text)
+        if (!digits_parse(text, UINT64_MAX, &n))
                 return "a whole number";
         if ((to == &id || to == &p->id) && n > UINT32_MAX)
                 return "the number of a cost centre";

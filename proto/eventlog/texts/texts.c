@@ -10,7 +10,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
-#include "proto/base/ckd.h"
+#include "proto/base/digits.h"
 #include "proto/base/time.h"
 
 #define MOST_S 1000000000u
@@ -104,27 +104,12 @@ void text_arguments(struct text_log *t, const char *words, size_t n)
 
 /* ------------------------------------------------------------------ reading */
 
-bool text_number(const char **text, uint64_t *ret)
-{
-        uint64_t n = 0;
-        const char *p = *text;
-
-        for (; *p >= '0' && *p <= '9'; p++)
-                if (ckd_mul(&n, n, 10u) || ckd_add(&n, n, (uint64_t)(*p - '0')))
-                        return false;
-        if (p == *text)
-                return false;
-        *text = p;
-        *ret = n;
-        return true;
-}
-
 bool text_seconds(const char **text, uint64_t *ret_ns)
 {
         const char *p = *text;
         uint64_t whole, unit = NS_PER_S, ns = 0;
 
-        if (!text_number(&p, &whole) || whole >= MOST_S)
+        if (!digits_read(&p, &whole) || whole >= MOST_S)
                 return false;
         if (*p == '.')
                 for (p++; *p >= '0' && *p <= '9'; p++)
