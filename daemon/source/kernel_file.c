@@ -8,25 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/digits.h"
-
-static int read_all(int fd, char *buffer, size_t size)
-{
-        size_t used = 0;
-
-        while (used < size - 1) {
-                ssize_t n = read(fd, buffer + used, size - 1 - used);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        break;
-                used += (size_t)n;
-        }
-        buffer[used] = '\0';
-        return (int)used;
-}
 
 int kernel_file_read(char *buffer, size_t size, const char *path_format, ...)
 {
@@ -41,9 +24,11 @@ int kernel_file_read(char *buffer, size_t size, const char *path_format, ...)
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
-        int r = read_all(fd, buffer, size);
+        const ssize_t r = read_full(fd, buffer, size - 1);
         (void)close(fd); /* opened for reading only */
-        return r;
+        if (r >= 0)
+                buffer[r] = '\0';
+        return (int)r;
 }
 
 bool kernel_number(const char *text, uint64_t *ret_number)

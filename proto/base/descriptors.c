@@ -8,6 +8,7 @@
 #include "proto/base/descriptors.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,6 +48,20 @@ static void close_from(int first, unsigned flags)
 {
         if (syscall(SYS_close_range, (unsigned)first, ~0u, flags) != 0)
                 close_listed(first, flags);
+}
+
+ssize_t read_full(int fd, void *to, size_t size)
+{
+        size_t done = 0;
+        ssize_t n = 1;
+
+        while (done < size && n != 0) {
+                n = read(fd, (char *)to + done, size - done);
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                done += n > 0 ? (size_t)n : 0;
+        }
+        return (ssize_t)done;
 }
 
 size_t descriptors_limit(void)

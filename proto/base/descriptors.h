@@ -16,6 +16,9 @@ static inline void close_fd(int *fd)
         *fd = -1;
 }
 
+/* Reads until `size` bytes have come or there are no more. Their number or -errno. */
+ssize_t read_full(int fd, void *to, size_t size);
+
 /* The soft limit of this process; SIZE_MAX: none. */
 size_t descriptors_limit(void);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 
 int whole_file_directories(const char *path)
@@ -73,24 +74,17 @@ int whole_file_write(const char *path, const char *text, size_t size)
 static int read_all(int fd, size_t max, char **ret_text, size_t *ret_size)
 {
         char *text = malloc(max + 2);
-        size_t size = 0;
-        ssize_t n = 1;
 
         if (!text)
                 return -ENOMEM;
-        while (size <= max && n > 0) {
-                n = read(fd, text + size, max + 1 - size);
-                if (n > 0)
-                        size += (size_t)n;
-        }
-        int err = n < 0 ? -errno : size > max ? -EFBIG : 0;
-        if (err < 0) {
+        const ssize_t n = read_full(fd, text, max + 1);
+        if (n < 0 || (size_t)n > max) {
                 free(text);
-                return err;
+                return n < 0 ? (int)n : -EFBIG;
         }
-        text[size] = '\0';
+        text[n] = '\0';
         *ret_text = text;
-        *ret_size = size;
+        *ret_size = (size_t)n;
         return 0;
 }
 

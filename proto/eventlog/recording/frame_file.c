@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/eventlog/recording/limits.h"
 
 int frame_file_adopt(struct frame_file *f, int fd)
@@ -40,21 +41,6 @@ void frame_file_close(struct frame_file *f)
         *f = (struct frame_file){ .fd = -1 };
 }
 
-/* All of `size` bytes. */
-static bool read_all(int fd, uint8_t *bytes, size_t size)
-{
-        while (size > 0) {
-                ssize_t n = read(fd, bytes, size);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return false;
-                bytes += n;
-                size -= (size_t)n;
-        }
-        return true;
-}
-
 bool frame_file_next(struct frame_file *f)
 {
         uint8_t bytes[FRAME_HEAD_BYTES];
@@ -62,7 +48,7 @@ bool frame_file_next(struct frame_file *f)
         if (!f->passed && lseek(f->fd, f->head.stored, SEEK_CUR) < 0)
                 return false;
         f->passed = true;
-        if (!read_all(f->fd, bytes, sizeof(bytes)) || !frame_head_read(bytes, &f->head))
+        if (read_full(f->fd, bytes, sizeof(bytes)) < (ssize_t)sizeof(bytes) || !frame_head_read(bytes, &f->head))
                 return false;
         f->at += FRAME_HEAD_BYTES + f->head.stored;
         f->passed = false;
@@ -74,5 +60,7 @@ bool frame_file_next(struct frame_file *f)
 uint8_t *frame_file_blocks(struct frame_file *f, struct frame_unpacker *unpacker)
 {
         f->passed = true;
-        return read_all(f->fd, f->stored, f->head.stored) ? frame_unpack(unpacker, &f->head, f->stored) : NULL;
+        return read_full(f->fd, f->stored, f->head.stored) == (ssize_t)f->head.stored
+                       ? frame_unpack(unpacker, &f->head, f->stored)
+                       : NULL;
 }
