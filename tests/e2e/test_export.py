@@ -292,6 +292,7 @@ def test_faults_cost_nothing(directory, daemon):
             r.mode = mode
             wait_for(lambda: r.asked.get(mode) and x.own("failures_total", "remote-write") > failures, mode)
             wait_for(lambda: x.textfile.stat().st_mtime_ns > written, "the textfile, all the while")
+            assert mode != "garbage" or "the answer is not HTTP/1: is this the port of another protocol" in x.said()
             good = r.asked["ok"]
             r.closing.set()
             r.mode = "ok"

@@ -186,6 +186,9 @@ static void describe_result(struct http_result *result, CURLcode code, const str
         http_print_text(text, sizeof(text), r->body, r->body_size);
         if (code == CURLE_WRITE_ERROR)
                 snprintf(result->detail, sizeof(result->detail), "the answer is longer than %u bytes", HTTP_BODY_MAX);
+        else if (code == CURLE_UNSUPPORTED_PROTOCOL) /* libcurl takes it for HTTP/0.9 */
+                snprintf(result->detail, sizeof(result->detail),
+                         "the answer is not HTTP/1: is this the port of another protocol, such as gRPC?");
         else if (code != CURLE_OK)
                 snprintf(result->detail, sizeof(result->detail), "%.180s", why);
         else if (result->status >= 300 && result->status < 400)
