@@ -25,6 +25,7 @@ void process_watch_begin(struct process_watch *w, uint32_t pid, uint64_t stack_s
         w->pinned_bytes = 0;
         w->pages_due_ns = 0;
         w->oom_file[0] = '\0';
+        w->oom_killed = false;
 }
 
 static bool is_process(const struct process_watch *w, uint32_t pid, uint64_t start_wall_ns)
@@ -48,6 +49,7 @@ static void first_seen(struct process_watch *w, uint32_t pid)
         if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
                 w->pid = 0; /* as if not seen */
         w->oom_file[0] = '\0';
+        w->oom_killed = false;
 }
 
 /*
@@ -144,9 +146,10 @@ bool process_watch_executed(const struct process_watch *w)
         return now && now != w->stack_start && procfs_start_ticks(w->root, w->pid, &ticks) && ticks == w->start_ticks;
 }
 
-bool process_watch_oom_killed(const struct process_watch *w)
+bool process_watch_oom_killed(struct process_watch *w)
 {
         uint64_t kills = w->oom_file[0] ? cgroup_oom_kills(w->oom_file) : UNKNOWN_U64;
 
-        return kills != UNKNOWN_U64 && kills > w->oom_kills;
+        w->oom_killed |= kills != UNKNOWN_U64 && kills > w->oom_kills;
+        return w->oom_killed;
 }

@@ -37,6 +37,7 @@ struct process_watch {
         uint64_t pages_due_ns;           /* Unix time of the next reading */
         char oom_file[PROCESS_OOM_FILE]; /* of its control group; "": not known, or longer */
         uint64_t oom_kills;              /* when it was first seen there */
+        bool oom_killed;                 /* there were more later; its group may be removed with it */
 };
 
 /*
@@ -56,7 +57,7 @@ bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t s
 bool process_watch_executed(const struct process_watch *w);
 
 /* Whether the OOM killer has killed a process of its control group since it was first seen. */
-bool process_watch_oom_killed(const struct process_watch *w);
+bool process_watch_oom_killed(struct process_watch *w);
 
 /*
  * smaps.c: resident memory of a process by kind of page, from /proc/PID/smaps, else smaps_rollup.

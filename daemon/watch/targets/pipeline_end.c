@@ -240,8 +240,9 @@ static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
                 snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone" UNKNOWN_END,
                          run_process(model_run(p->model)));
         else
-                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
-                         model_run(p->model)->pid, e.oom_killed ? "; its control group ran out of memory" : "");
+                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone%s%s", model_run(p->model)->pid,
+                         pipeline_has_no_log(p) ? "" : ", and its log has no end marker",
+                         e.oom_killed ? "; its control group ran out of memory" : "");
         pipeline_happens_now(p, end, detail);
 }
 

@@ -490,10 +490,11 @@ TEST_WITH(killed_for_want_of_memory, set_up, tear_down)
                 tree(files[i][1], "low 0\noom 9\noom_kill 2\noom_group_kill 0\n");
                 assert_true(process_watch_oom_killed(&w));
                 assert_false(process_watch_alive(&w, 42, start));
-                tree(files[i][1], "");
-                assert_false(process_watch_oom_killed(&w));
+                tree(files[i][1], ""); /* its group is removed with its container */
+                assert_true(process_watch_oom_killed(&w));
 
                 /* moved into another group, which has killed others before */
+                process_watch_begin(&w, 0, 0);
                 process(STAT("S"));
                 tree("proc/42/cgroup", files[1 - i][0]);
                 tree(files[1 - i][1], "low 0\noom 2\noom_kill 5\n");
