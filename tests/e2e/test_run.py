@@ -598,6 +598,9 @@ def test_children_are_targets_with_follow(daemon, bare):
         for name in targets:
             assert daemon.wait_state(name, "ENDED").run_info.ghc_version == "9.0.2"
         daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="mine")))
+    daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="Exits")))
+    status, _, err = finish(start(daemon, "--follow", "--", bare["Exits"], "execute-itself", "1"))
+    assert status == 0 and re.search("run: Exits~1 ended with status 0.* collection", err), err  # the newer one has its name
 
 
 @pytest.mark.parametrize("to, status", [("itself", 0), ("another", 3)])

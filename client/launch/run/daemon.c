@@ -328,7 +328,8 @@ static void on_done(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu)
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu,
+                char name[DAEMON_NAME_MAX])
 {
         struct daemon_target there = { .has_run = false };
         /* A daemon that saw the process gone may have kept its target as crashed before we could tell. */
@@ -339,6 +340,7 @@ bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int 
 
         if (!r)
                 return known && !there.name[0];
+        memcpy(name, there.name, sizeof(there.name));
         end->has_pid = 1;
         end->pid = (uint32_t)pid;
         end->has_out_of_cpu = end->out_of_cpu = out_of_cpu;

@@ -81,9 +81,11 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 /*
  * Reports to the daemon how process `pid` ended, which is the program of the target of this uri, or has started it; the
  * daemon keeps that target in that state. False when the daemon does not answer. A target that is not there needs no
- * report. `out_of_cpu`: killed at its limit of processor time.
+ * report. `out_of_cpu`: killed at its limit of processor time. `name` becomes what that target is called now: NAME~1
+ * where another one has taken its name.
  */
-bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu);
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu,
+                char name[DAEMON_NAME_MAX]);
 
 /* False when the daemon does not answer. A target that is not there is removed. */
 bool daemon_remove(const struct daemon_link *link, const char *name);

@@ -219,9 +219,9 @@ static void end_target(struct session *s)
         if (s->r->inside.wrapper && inside_owner_lives(s->r->agent)) /* the end of its log is another */
                 (void)run_await_end(s->r, &s->result, &world);
         world_destroy(&world);
-        s->result.is_reported =
-                (s->alone && s->alone != s->result.program) ||
-                daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status, s->result.out_of_cpu);
+        s->result.is_reported = (s->alone && s->alone != s->result.program) ||
+                                daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status,
+                                           s->result.out_of_cpu, s->result.target);
 }
 
 static void set_target(struct session *s, const struct adder_answer *answer)
