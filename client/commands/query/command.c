@@ -129,7 +129,7 @@ static const char *find_given_name(const char *operand)
         return n > 0 && operand[n] == '=' ? operand + n : NULL;
 }
 
-/* A name that is given, or of the file: "runs/old-1.eventlog" is old_1, or where another one has that old_1_2. */
+/* A name that is given, or of the file: "1-a.log" is _1_a, "runs/old.log" old, or where another one has that old_2. */
 static int name_source(struct query_source *sources, size_t i, const char *given, int n, const struct command *c)
 {
         struct query_source *s = &sources[i];
@@ -148,8 +148,10 @@ static int name_source(struct query_source *sources, size_t i, const char *given
                                            is_name_taken(sources, 0, s->name) ? "it is a schema of SQLite's own"
                                                                               : "another one has it");
         }
-        for (; from[size] && from[size] != '.' && size < room; size++)
-                s->name[size] = isalnum((unsigned char)from[size]) ? from[size] : '_';
+        if (isdigit((unsigned char)*from)) /* SQL takes no such name */
+                s->name[size++] = '_';
+        for (; *from && *from != '.' && size < room; from++)
+                s->name[size++] = isalnum((unsigned char)*from) ? *from : '_';
         for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
                 (void)snprintf(s->name + size, sizeof(s->name) - size, "_%u", k);
         return 0;

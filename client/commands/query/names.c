@@ -289,15 +289,17 @@ static void suggest_function(char *out, size_t size, const char *name)
         free_names(&names);
 }
 
-/* near "SELEC": a word of SQL, unless it is the name of a table. */
+/* near "SELEC": a word of SQL, unless it is the name of a table or, near "order" in order.bands, of a source. */
 static void suggest_keyword(char *out, size_t size, const struct query *q, const char *quoted)
 {
         static const char *const keywords[] = { "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "LIMIT",
                                                 "JOIN",   "WITH", "AS",    "ON",       "AND",      "OR",     "USING" };
-        const char *tables[QUERY_TABLES_MAX];
+        const char *tables[QUERY_TABLES_MAX], *sources[QUERY_SOURCES_MAX];
         char typed[32] = "";
 
         (void)sscanf(quoted, "%31[^\"]", typed);
+        if (query_is_name(typed, sources, list_sources(q, sources)))
+                (void)snprintf(out, size, "; as the name of a source, a word of SQL stands in \"double quotes\"");
         const bool is_table = query_is_name(typed, tables, query_list_tables(q->n, tables));
         for (char *at = typed; *at; at++)
                 *at = (char)toupper((unsigned char)*at);
