@@ -161,6 +161,19 @@ def test_a_limit_stops_the_reading(tmp_path):
         assert len(json.loads(done.communicate(timeout=30)[0])) == 1
 
 
+@pytest.mark.parametrize("name, source", [("a-b.c.eventlog", "a_b"), ("1.eventlog", "_1"), ("after.eventlog", "after")])
+def test_a_source_without_a_name_has_one_that_sql_takes(tmp_path, name, source):
+    (tmp_path / name).symlink_to(LEAKY)
+    assert ask(f"SELECT source FROM {source}.runs", tmp_path / name) == [{"source": source}]
+    assert "double quotes" in ask("SELECT 1 FROM order.runs", f"order={LEAKY}", status=2)
+
+
+def test_a_pipe_is_read_once():
+    asked = lambda sql: subprocess.run([*QUERY, sql, "-", "-f", "csv"], input=LEAKY.read_bytes(), capture_output=True)
+    assert asked("SELECT count(*) AS n FROM bands").stdout == b"n\n518\n"
+    assert b"read once" in asked("SELECT (SELECT count(*) FROM bands), (SELECT count(*) FROM runs)").stderr
+
+
 def test_a_silent_pipe_ends_with_the_time_of_the_query(tmp_path):
     os.mkfifo(tmp_path / "log")
     assert "--timeout" in ask("SELECT 1 FROM bands", tmp_path / "log", "--timeout", "200ms", status=2), "nobody writes"

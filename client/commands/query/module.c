@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "client/cli/absent.h"
 #include "client/cli/signals.h"
@@ -133,6 +134,14 @@ static bool leave_out(const struct query_vtab *v, struct query_source *source, c
         return source->is_warned = true;
 }
 
+static bool is_pipe(const struct query_source *s)
+{
+        struct stat st;
+        const int status = strcmp(s->what, "-") ? stat(s->what, &st) : fstat(STDIN_FILENO, &st);
+
+        return s->kind == QUERY_LOG && status == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static int open_source(struct query_cursor *c)
 {
         const struct query_vtab *v = vtab_of(c);
@@ -141,6 +150,8 @@ static int open_source(struct query_cursor *c)
 
         if (!has_table(source, v->table, &error))
                 return leave_out(v, source, &error) ? SQLITE_OK : fail_scan(c, source->what, error.text);
+        if (source->is_read && is_pipe(source))
+                return fail_scan(c, source->what, "a pipe can be read once, for one table; write it to a file first");
         source->is_read = true;
         c->scan.source = source->name;
         c->scan.until_ms = v->query->until_ms;
@@ -501,9 +512,7 @@ static char usable_bound(const struct query_table *t, sqlite3_index_info *info, 
         }
 }
 
-/*
- * "pause > '10 ms'" holds for no number, as SQLite compares them. True with a sentence: a constraint is one of these.
- */
+/* Whether it is as "pause > '10 ms'", which holds for no number, as SQLite compares them: then with a sentence. */
 static bool compares_text(struct query_vtab *v, sqlite3_index_info *info, int i)
 {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -737,13 +746,6 @@ void query_close(struct query *q)
 }
 
 /* --------------------------------------------------------------------- sources */
-
-static bool is_pipe(const struct query_source *s)
-{
-        struct stat st;
-
-        return s->kind == QUERY_LOG && stat(s->what, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
 
 /* Of a log as far as its run begins, or its first mistake; what is read of a pipe is gone. */
 bool query_check_sources(struct query *q, struct error *error)
