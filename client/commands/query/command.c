@@ -260,41 +260,35 @@ static int set_format(const struct command *c, struct query_output *o)
 /* 0, or EXIT_USAGE: options that do not go together. */
 static int check_options(const struct request *r, const struct command *c, const struct query_source *sources, size_t n)
 {
-        const char *tables[QUERY_TABLES_MAX];
+        const char *tables[QUERY_TABLES_MAX], *file = r->output.file;
         const size_t n_tables = query_list_tables(QUERY_SOURCES_MAX, tables);
+        const bool is_database = query_is_database(file);
+        bool any_live = false, any_archived = false;
 
-        for (size_t i = 0; r->tables.n > 0 && i < n; i++)
-                if (!sources[i].chosen.files.n && query_is_name(sources[i].what, tables, n_tables))
+        for (size_t i = 0; i < n; i++) {
+                if (r->tables.n > 0 && !sources[i].chosen.files.n && query_is_name(sources[i].what, tables, n_tables))
                         return command_usage_error(c, "each table has an option of its own: --tables %s --tables %s",
                                                    r->tables.items[r->tables.n - 1], sources[i].what);
-        if (r->tables.n > 0 && !query_is_database(r->output.file))
-                return command_usage_error(c, "--tables needs -o FILE.sqlite, the database in which they are stored");
-        if (query_is_database(r->output.file) && !query_may_replace(r->output.file))
+                if (sources[i].kind != QUERY_LIVE && out_file_is_input(file, sources[i].what))
+                        return command_usage_error(c, "-o %s: it is what the query reads", file);
+                any_live = any_live || sources[i].kind == QUERY_LIVE;
+                any_archived = any_archived || select_is(sources[i].what);
+        }
+        if (is_database && !query_may_replace(file))
                 return command_usage_error(
-                        c, "-o %s: it exists, and no query wrote it: give another name, or remove it", r->output.file);
-        if (r->output.chart && query_is_database(r->output.file))
-                return command_usage_error(c, "a chart cannot be stored in a database: -o FILE.svg, or without -o");
-        if (r->output.units && r->output.format != QUERY_JSON && r->output.format != QUERY_NDJSON)
-                return command_usage_error(c, "--units belongs to --format json and ndjson");
-        if (r->every_ns && r->every_ns < EVERY_MIN_NS)
-                return command_usage_error(c, "--every: expected at least 100ms");
-        if (r->every_ns && r->output.file)
-                return command_usage_error(c, "--every and -o exclude each other");
-        for (size_t i = 0; i < n; i++)
-                if (sources[i].kind != QUERY_LIVE && out_file_is_input(r->output.file, sources[i].what))
-                        return command_usage_error(c, "-o %s: it is what the query reads", r->output.file);
-        bool is_db_used = !r->db;
-        for (size_t i = 0; i < n; i++)
-                is_db_used = is_db_used || select_is(sources[i].what);
-        if (!is_db_used)
-                return command_usage_error(c, "--db belongs to TARGET@WHEN; there is none among the sources");
-        for (size_t i = 0; i < n; i++)
-                if (sources[i].kind == QUERY_LIVE)
-                        return 0;
-        if (r->endpoints.n)
-                return command_usage_error(c, "--connect belongs to live targets; there is none among the sources");
-        return r->every_ns ? command_usage_error(c, "--every belongs to live targets; a finished log does not change")
-                           : 0;
+                        c, "-o %s: it exists, and no query wrote it: give another name, or remove it", file);
+        const char *why =
+                r->tables.n > 0 && !is_database ? "--tables needs -o FILE.sqlite, the database in which they are stored"
+                : r->output.chart && is_database ? "a chart cannot be stored in a database: -o FILE.svg, or without -o"
+                : r->output.units && r->output.format != QUERY_JSON && r->output.format != QUERY_NDJSON
+                        ? "--units belongs to --format json and ndjson"
+                : r->every_ns && r->every_ns < EVERY_MIN_NS ? "--every: expected at least 100ms"
+                : r->every_ns && file                       ? "--every and -o exclude each other"
+                : r->db && !any_archived      ? "--db belongs to TARGET@WHEN; there is none among the sources"
+                : r->endpoints.n && !any_live ? "--connect belongs to live targets; there is none among the sources"
+                : r->every_ns && !any_live    ? "--every belongs to live targets; a finished log does not change"
+                                              : NULL;
+        return why ? command_usage_error(c, "%s", why) : 0;
 }
 
 /* --------------------------------------------------------------------- prompt */
