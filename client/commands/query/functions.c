@@ -68,24 +68,25 @@ static void call_bucket(sqlite3_context *to, int n, sqlite3_value **values)
                                      -1);
 }
 
-static void call_bytes(sqlite3_context *to, int n, sqlite3_value **values)
+static void print_number(sqlite3_context *to, sqlite3_value *value, char *print(char *, size_t, double), double scale)
 {
         char text[HW_NUMBER_MAX];
 
-        (void)n;
-        if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-                sqlite3_result_text(to, hw_bytes_text(text, sizeof(text), sqlite3_value_double(values[0])), -1,
+        if (sqlite3_value_type(value) != SQLITE_NULL)
+                sqlite3_result_text(to, print(text, sizeof(text), sqlite3_value_double(value) * scale), -1,
                                     SQLITE_TRANSIENT);
+}
+
+static void call_bytes(sqlite3_context *to, int n, sqlite3_value **values)
+{
+        (void)n;
+        print_number(to, values[0], hw_bytes_text, 1);
 }
 
 static void call_duration(sqlite3_context *to, int n, sqlite3_value **values)
 {
-        char text[HW_NUMBER_MAX];
-
         (void)n;
-        if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-                sqlite3_result_text(to, hw_duration_text(text, sizeof(text), sqlite3_value_double(values[0]) * 1e9), -1,
-                                    SQLITE_TRANSIENT);
+        print_number(to, values[0], hw_duration_text, 1e9);
 }
 
 static void destroy_pattern(void *p)

@@ -41,6 +41,16 @@ bool query_is_key(const struct query_scan *s, const char *name)
         return !s->bounds.key || (name && !strcmp(s->bounds.key, name));
 }
 
+/* A row of a message's fields, if its key is wanted. */
+static void add_message(struct query_scan *s, const struct world_target *t, const char *key, const ProtobufCMessage *m,
+                        const char *fields)
+{
+        if (!query_is_key(s, key))
+                return;
+        query_begin_row(s, t->name, t->run);
+        query_rows_add_fields(&s->rows, m, fields);
+}
+
 static void forget_bands(struct query_scan *s)
 {
         for (size_t i = 0; i < s->n_bands; i++)
@@ -478,12 +488,8 @@ static const struct query_column stop_columns[] = {
 
 static void finish_thread_states(struct query_scan *s, const struct world_target *t)
 {
-        for (size_t i = 0; t->sched && i < t->sched->n_stops; i++) {
-                if (!query_is_key(s, t->sched->stops[i]->reason))
-                        continue;
-                query_begin_row(s, t->name, t->run);
-                query_rows_add_fields(&s->rows, &t->sched->stops[i]->base, "reason count");
-        }
+        for (size_t i = 0; t->sched && i < t->sched->n_stops; i++)
+                add_message(s, t, t->sched->stops[i]->reason, &t->sched->stops[i]->base, "reason count");
 }
 
 static const struct query_column capability_columns[] = {
@@ -495,10 +501,8 @@ static const struct query_column capability_columns[] = {
 
 static void finish_capabilities(struct query_scan *s, const struct world_target *t)
 {
-        for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++) {
-                query_begin_row(s, t->name, t->run);
-                query_rows_add_fields(&s->rows, &t->sched->capabilities[i]->base, "number run_ns gc_ns runs");
-        }
+        for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++)
+                add_message(s, t, NULL, &t->sched->capabilities[i]->base, "number run_ns gc_ns runs");
 }
 
 /* -------------------------------------------------------------- time profile */
@@ -743,14 +747,9 @@ static const struct query_column ticky_columns[] = {
 
 static void finish_ticky(struct query_scan *s, const struct world_target *t)
 {
-        for (uint32_t i = 0; i < t->n_ticky; i++) {
-                const Hw__TickyCounter *c = t->ticky[i];
-
-                if (!query_is_key(s, c->name))
-                        continue;
-                query_begin_row(s, t->name, t->run);
-                query_rows_add_fields(&s->rows, &c->base, "name id arity argument_kinds entries allocs allocd");
-        }
+        for (uint32_t i = 0; i < t->n_ticky; i++)
+                add_message(s, t, t->ticky[i]->name, &t->ticky[i]->base,
+                            "name id arity argument_kinds entries allocs allocd");
 }
 
 /* ------------------------------------------------------------------ judgement */
@@ -769,15 +768,9 @@ static const struct query_column alert_columns[] = {
 
 static void finish_alerts(struct query_scan *s, const struct world_target *t)
 {
-        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
-                const Hw__Alert *a = t->alerts->alerts[i];
-
-                if (!query_is_key(s, a->rule))
-                        continue;
-                query_begin_row(s, t->name, t->run);
-                query_rows_add_fields(&s->rows, &a->base,
-                                      "rule severity state band_label value since_ns fired_ns resolved_ns sentence");
-        }
+        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++)
+                add_message(s, t, t->alerts->alerts[i]->rule, &t->alerts->alerts[i]->base,
+                            "rule severity state band_label value since_ns fired_ns resolved_ns sentence");
 }
 
 static const struct query_column standing_columns[] = {
