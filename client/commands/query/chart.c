@@ -23,6 +23,7 @@
 #include "proto/base/utf8.h"
 
 #define CELLS_MAX      1000000u /* numbers that are drawn */
+#define SAFE_MAX       512      /* bytes of a name that is safe to print */
 #define HEIGHT         20       /* rows of a chart in the terminal */
 #define WIDTH          100u     /* where it has no width */
 #define LABEL_MAX      40       /* columns of a bar's name */
@@ -44,6 +45,7 @@ struct rows {
         size_t n, room;
         char **names; /* of lines */
         size_t n_names, names_room;
+        uint32_t line; /* that was found last */
         char **labels; /* of rows, where the first column is no time; x counts them */
         size_t n_labels, labels_room;
         const char *unit;
@@ -64,31 +66,29 @@ static void free_rows(struct rows *r)
         free(r->cells);
 }
 
-static char *safe_copy(const char *text)
+static const char *safe_name(char out[SAFE_MAX], const char *text)
 {
-        char safe[512];
-
-        (void)hw_terminal_text(safe, sizeof(safe), text ? text : "-");
-        return strdup(safe);
+        (void)hw_terminal_text(out, SAFE_MAX, text ? text : "-");
+        return out;
 }
 
-/* The line of that name, made when it is new. UINT32_MAX: out of memory. */
+/*
+ * The line of that name, made when it is new. UINT32_MAX: out of memory. It is looked for from the last one on: names
+ * come in one order, time for time.
+ */
 static uint32_t find_line(struct rows *r, const char *name)
 {
-        char *safe = safe_copy(name);
-        uint32_t i = 0;
+        char safe[SAFE_MAX];
 
-        while (safe && i < r->n_names && strcmp(r->names[i], safe) != 0)
-                i++;
-        if (!safe || (i == r->n_names && !ARRAY_RESERVE(r->names, r->names_room, r->n_names + 1))) {
-                free(safe);
-                return UINT32_MAX;
+        safe_name(safe, name);
+        for (size_t i = 0; i < r->n_names; i++) {
+                r->line = (r->line + 1) % (uint32_t)r->n_names;
+                if (!strcmp(r->names[r->line], safe))
+                        return r->line;
         }
-        if (i < r->n_names)
-                free(safe);
-        else
-                r->names[r->n_names++] = safe;
-        return i;
+        if (!ARRAY_RESERVE(r->names, r->names_room, r->n_names + 1) || !(r->names[r->n_names] = strdup(safe)))
+                return UINT32_MAX;
+        return r->line = (uint32_t)r->n_names++;
 }
 
 static bool add_value(struct rows *r, double x, const char *name, sqlite3_stmt *row, int column)
@@ -119,12 +119,13 @@ static bool add_row(struct rows *r, sqlite3_stmt *row, int text)
         const double x = r->is_time ? sqlite3_column_double(row, 0) : (double)r->n_labels;
         const char *name = text >= 0 ? (const char *)sqlite3_column_text(row, text) : NULL;
         bool good = true, is_first = true;
+        char safe[SAFE_MAX];
 
         if (r->is_time && sqlite3_column_type(row, 0) == SQLITE_NULL)
                 return true;
         if (!r->is_time) {
                 if (!ARRAY_RESERVE(r->labels, r->labels_room, r->n_labels + 1) ||
-                    !(r->labels[r->n_labels] = safe_copy((const char *)sqlite3_column_text(row, 0))))
+                    !(r->labels[r->n_labels] = strdup(safe_name(safe, (const char *)sqlite3_column_text(row, 0)))))
                         return false;
                 r->n_labels++;
         }
