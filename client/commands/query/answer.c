@@ -304,7 +304,7 @@ int query_answer(const struct command *c, struct query *q, const char *sql, cons
         failed = out_file_close(&out, is_over ? 0 : -ECANCELED);
         exit_status = is_over ? EXIT_OK : report_end(c, q, status, &error);
         (void)sqlite3_finalize(statement);
-        if (!is_over || failed == 0 || failed == -EPIPE) /* the reader of the pipe has exited */
+        if (!is_over || failed == 0 || failed == -EPIPE || signals_stop()) /* the reader of the pipe has exited */
                 return exit_status;
         return command_error(c, "cannot write: %s", strerror(-failed));
 }
