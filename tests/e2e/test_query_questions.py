@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Questions of somebody who has seen `heapwatch query --schema` alone, each beside an answer computed from events and messages of the same log."""
 import collections
+import functools
+import itertools
 import json
+import math
 import subprocess
 
 import pytest
@@ -13,6 +16,7 @@ RELEASES = ROOT / "tests" / "data" / "releases"
 PARALLEL = LOGS / "parallel-ghc9103" / "run.eventlog"
 
 
+@functools.cache
 def decoded(log):
     lines = subprocess.run([BUILD / "heapwatch", "events", log, "--format", "json"], capture_output=True, text=True, check=True).stdout.splitlines()
     return list(map(json.loads, lines))
@@ -220,3 +224,39 @@ def test_what_holds_a_type_in_a_heap_graph():
     assert ask("SELECT root FROM retainers WHERE name IN (SELECT name FROM heap WHERE name LIKE '%Session' UNION SELECT 'nosuch')", graph) == [
         {"root": "CAF Main.sessions"}]
     assert ask("SELECT count(DISTINCT name) AS n FROM retainers WHERE name = 'MVAR' AND bytes < 1000 OR name = 'main:Main.Session' AND bytes > 1", graph) == [{"n": 2}]
+
+
+def times(log, name):
+    return [e["timeNs"] / 1e9 for e in decoded(log) if e["name"] == name]
+
+
+def fields(log, name, *of):
+    return [tuple(e["fields"][f] for f in of) for e in sorted(decoded(log), key=lambda e: e["timeNs"]) if e["name"] == name]
+
+
+STEADY, PAUSES = of("steady-hT-thr-ghc9103"), of("steady-gc-ghc9103")
+
+
+@pytest.mark.parametrize("sql, log, expected", [
+    ("SELECT sum(copied) OVER (ORDER BY time ROWS UNBOUNDED PRECEDING) FROM collections ORDER BY time DESC LIMIT 1", LEAKY,
+     lambda: [(sum(c for c, in fields(LEAKY, "GC_STATS_GHC", "copied_bytes")),)]),
+    ("""WITH RECURSIVE s(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM s WHERE k < 30), c AS (SELECT CAST(time / 0.1 AS INTEGER) AS k, count(*) AS n FROM collections
+        GROUP BY 1) SELECT k, ifnull(n, 0) FROM s LEFT JOIN c USING (k)""", LEAKY,
+     lambda: [(k, sum(int(t / 0.1) == k for t in times(LEAKY, "GC_END"))) for k in range(31)]),
+    ("SELECT max(d) FROM (SELECT time - lag(time) OVER (ORDER BY time) AS d FROM notes WHERE what = 'marker')", PARALLEL,
+     lambda: [(pytest.approx(max(b - a for a, b in itertools.pairwise(sorted(times(PARALLEL, "USER_MARKER"))))),)]),
+    ("SELECT CAST(floor(log2(pause * 1e6)) AS INTEGER) AS b, count(*) FROM collections GROUP BY 1 ORDER BY 1", PAUSES, lambda: sorted(collections.Counter(
+        math.floor(math.log2((b - a) * 1e6)) for a, b in zip(times(PAUSES, "GC_START"), times(PAUSES, "GC_END"))).items())),
+    ("SELECT capability, count(*) FROM events WHERE name = 'RUN_THREAD' GROUP BY 1 ORDER BY 1", STEADY,
+     lambda: sorted(collections.Counter(e["capability"] for e in decoded(STEADY) if e["name"] == "RUN_THREAD").items())),
+    ("SELECT stops FROM thread_states WHERE reason = 'blocked on MVar'", STEADY, lambda: [(sum(s == 7 for s, in fields(STEADY, "STOP_THREAD", "status")),)]),
+    ("SELECT count(*) FROM threads WHERE created <= 1 AND (finished IS NULL OR finished > 1)", STEADY,
+     lambda: [(len({e["fields"]["thread"] for e in decoded(STEADY) if e["name"] == "CREATE_THREAD" and e["timeNs"] <= 10**9} -
+                   {e["fields"]["thread"] for e in decoded(STEADY) if e["name"] == "STOP_THREAD" and e["fields"]["status"] == 5 and e["timeNs"] <= 10**9}),)]),
+    ("SELECT max(slop), max(fragmentation) FROM collections", LEAKY,
+     lambda: [tuple(map(max, zip(*fields(LEAKY, "GC_STATS_GHC", "slop_bytes", "fragmentation_bytes"))))]),
+    ("SELECT DISTINCT first_value(value) OVER w, last_value(value) OVER w FROM series WHERE series = 'heap_size' WINDOW w AS (ORDER BY time ROWS BETWEEN "
+     "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)", LEAKY, lambda: [tuple(fields(LEAKY, "HEAP_SIZE", "heap_bytes")[i][0] for i in (0, -1))]),
+], ids=range(9))
+def test_questions_of_one_line(sql, log, expected):
+    assert [tuple(row.values()) for row in ask(sql, log)] == expected()
