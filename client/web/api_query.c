@@ -128,6 +128,8 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
                         at += size + 1;
                 }
                 json_close(to, ']');
+                if (*o.said)
+                        json_member_text(to, "said", o.said);
                 json_close(to, '}');
         }
         free(o.text);

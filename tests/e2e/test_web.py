@@ -329,6 +329,13 @@ def test_sources_of_a_query_have_the_names_of_the_page():
         assert len(ask_query(web, "SELECT DISTINCT source FROM runs", names[0], names[0])[1]["rows"]) == 2
 
 
+def test_what_a_query_says_beside_its_rows():
+    with Web(LOGS / "steady-gc-ghc9103" / LEAKY.name) as web:
+        name = wait_for(lambda: web.json("/api/targets"), "the log")[0]["target"]
+        answer = ask_query(web, "SELECT * FROM bands", name)[1]
+        assert answer["rows"] == [] and "no heap census" in answer["said"], answer
+
+
 def test_a_query_of_a_target_and_of_its_archived_runs(directory):
     db = directory / "archive.db"
     for log in (LEAKY, LOGS / "leaky-hT-ghc966" / LEAKY.name):

@@ -15,7 +15,7 @@ import { line, title, zooming } from "./common.ts";
 
 type Value = string | number | null;
 type Row = Record<string, Value>;
-interface Answer { rows: Row[]; units: Record<string, string>; cut: boolean }
+interface Answer { rows: Row[]; units: Record<string, string>; cut: boolean; said?: string }
 
 const ROWS_SHOWN = 500, LINES = 6, SQL_MOST = 2000, ARCHIVED = "@all";
 const EXAMPLES: [string, string][] = [
@@ -109,7 +109,7 @@ export function query(app: App): Page {
         const units = new Map(columns.map((c) => [c, unitOf(answer!, c)]));
         setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
         problem.hidden = !answers.error;
-        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}${plot?.others.length ? `; of another unit and not drawn: ${plot.others.map(visible).join(", ")}` : ""}`);
+        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}${plot?.others.length ? `; of another unit and not drawn: ${plot.others.map(visible).join(", ")}` : ""}${answer.said ? `; ${visible(answer.said)}` : ""}`);
         chart.root.hidden = !plot;
         if (plot) Object.assign(drawn, units.get(plot.of));
         if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: [...plot.lines].map(([name, values], i) =>
