@@ -508,7 +508,7 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live)
         *ret = (struct evidence){ .t = t, .live = live, .ending = ending_of(t->target, live), .detail = "" };
         if (t->target && t->target->detail)
                 ret->detail = t->target->detail;
-        ret->over = !live || (t->target && run_is_over(t->target));
+        ret->over = world_is_over(t, live);
         find_growth(ret);
         find_alert(ret);
 }

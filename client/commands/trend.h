@@ -31,8 +31,5 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
 /* One object on one line: target, run, trends (the wire's message, all of them), labels of bands by id. */
 void trend_json(FILE *to, const struct world_target *t, bool live);
 
-/* Whether its run is over: its last numbers are those at its end. `live`: a daemon follows it. */
-bool trend_is_over(const struct world_target *t, bool live);
-
 /* The strongest verdict on live data, heap and RSS, or on a band. */
 Hw__Verdict trend_worst(const struct world_target *t);

@@ -53,7 +53,7 @@ static void put_why(struct json_out *j, const struct world_target *t, bool live)
 {
         struct answers answers;
 
-        answers_of(&answers, t, !trend_is_over(t, live));
+        answers_of(&answers, t, !world_is_over(t, live));
         const struct target_answer *why = &answers.answer[QUESTION_WHY];
         if (!why->text[0])
                 return;
@@ -87,7 +87,7 @@ void trend_json(FILE *to, const struct world_target *t, bool live)
         }
         json_close(&j, '}');
         put_live(&j, t);
-        census_age_print(&j, t, !trend_is_over(t, live), true);
+        census_age_print(&j, t, !world_is_over(t, live), true);
         put_why(&j, t, live);
         json_close(&j, '}');
         json_newline(&j);

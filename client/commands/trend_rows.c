@@ -356,12 +356,6 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         return rate_unit(greatest);
 }
 
-/* Whether its last numbers are those at its end: the collection at exit may have freed most of what it held. */
-bool trend_is_over(const struct world_target *t, bool live)
-{
-        return !live || (t->target && run_is_over(t->target));
-}
-
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
 static void print_live_age(FILE *to, const struct world_target *t, bool live)
 {
@@ -372,7 +366,7 @@ static void print_live_age(FILE *to, const struct world_target *t, bool live)
                 return;
         (void)snprintf(line, sizeof(line), "live data was measured %s%s %s",
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
-                       DURATION_TEXT(age_ns), trend_is_over(t, live) ? "before the end" : "ago");
+                       DURATION_TEXT(age_ns), world_is_over(t, live) ? "before the end" : "ago");
         print_sentence(to, "age", line);
 }
 
@@ -465,9 +459,9 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)
                 return;
-        print_where(to, t, &answers, trend_is_over(t, show->live));
+        print_where(to, t, &answers, world_is_over(t, show->live));
         if (!s->early ||
-            !trend_is_over(t, show->live)) /* else it was met, or nearly, and the next line says how it was */
+            !world_is_over(t, show->live)) /* else it was met, or nearly, and the next line says how it was */
                 print_sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         if (s->early)
                 print_answer(to, t, &answers, QUESTION_UNTIL);
@@ -481,13 +475,13 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         if (answers.answer[QUESTION_WHY].text[0])
                 print_answer(to, t, &answers, QUESTION_WHY);
         print_sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
-        census_age_of(&age, t, !trend_is_over(t, show->live));
+        census_age_of(&age, t, !world_is_over(t, show->live));
         if (age.any)
                 print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
         for (size_t i = 0; i < answers.n_caveats; i++)
                 print_sentence(to, "but", answers.caveats[i]);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
-                trend_is_over(t, show->live) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
+                world_is_over(t, show->live) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
                 "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);

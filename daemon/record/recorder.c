@@ -290,6 +290,8 @@ static void write_outcome(const struct recorder *r, const struct recorded_outcom
 
 static void do_job(struct recorder *r, const struct job *job)
 {
+        const struct recorded_outcome *o;
+
         if (job->lost_pieces) {
                 write_run(r, job->run);
                 gather_gap(&job->run->gather, job->lost_bytes, job->lost_pieces);
@@ -313,7 +315,10 @@ static void do_job(struct recorder *r, const struct job *job)
                 end_run(r, job);
                 break;
         case JOB_OUTCOME:
-                write_outcome(r, (const struct recorded_outcome *)(const void *)job->span.bytes);
+                o = (const struct recorded_outcome *)(const void *)job->span.bytes;
+                if (o->end.state == RUN_END_RUNNING && o->run)
+                        write_run(r, o->run);
+                write_outcome(r, o);
                 break;
         }
 }

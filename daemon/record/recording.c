@@ -290,13 +290,13 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
         r->lost_pieces = 0;
 }
 
-static void send_outcome(struct recording *r, const struct run_end *end)
+static void send_outcome(struct recording *r, struct shared_run *run, const struct run_end *end)
 {
         struct recorded_outcome *o = malloc(sizeof(*o));
 
         if (!o)
                 return;
-        *o = (struct recorded_outcome){ recorder_run_hold(r->ended), r->begin_ns, *end, "" };
+        *o = (struct recorded_outcome){ recorder_run_hold(run), r->begin_ns, *end, "" };
         memcpy(o->target, r->target, sizeof(o->target));
         if (!jobs_add(recorder_jobs(r->recorder),
                       &(struct job){ .kind = JOB_OUTCOME, .span = { (const uint8_t *)o, sizeof(*o), 0, 0 } })) {
@@ -307,10 +307,10 @@ static void send_outcome(struct recording *r, const struct run_end *end)
 
 void recording_outcome(struct recording *r, const struct run_end *end)
 {
-        if (r->run)
+        if (r->run && end->state != RUN_END_RUNNING)
                 r->end = *end;
         else if (recording_begin_ns(r))
-                send_outcome(r, end);
+                send_outcome(r, r->run ? r->run : r->ended, end);
 }
 
 void recording_end(struct recording *r, bool marked)
@@ -322,7 +322,7 @@ void recording_end(struct recording *r, bool marked)
         r->ended = r->run;
         r->run = NULL;
         if (r->end.state != RUN_END_UNKNOWN)
-                send_outcome(r, &r->end);
+                send_outcome(r, r->ended, &r->end);
         r->end.state = RUN_END_UNKNOWN;
 }
 

@@ -71,7 +71,7 @@ void recording_tick(struct recording *r);
 /* The run is over; `marked`: it had an end marker. */
 void recording_end(struct recording *r, bool marked);
 
-/* How the current run ends, or how the previous one has ended, as far as is known now. */
+/* That the current run goes on, how it ends, or how the previous one has ended, as far as is known now. */
 void recording_outcome(struct recording *r, const struct run_end *end);
 
 /* Makes the recorder write everything so far. Returns the number to wait for: recorder_written. */

@@ -90,7 +90,7 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     log = pathlib.Path(directory) / "api.eventlog"
     whole = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
     log.write_bytes(whole[:200_000])
-    daemon = Daemon(directory, f"api={log}", args=["--record", record]).start()
+    daemon = Daemon(directory, f"api={log}", args=["--record", record, "--limit", "1GiB"]).start()
     env = {"HEAPWATCH_DIR": str(directory)}
     wait_for(lambda: (h := daemon.health("api")) and h.bytes == 200_000, "all of it read")
     recording = daemon.health("api").recording
@@ -103,6 +103,12 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     asked = [client("query", "SELECT state FROM runs", source, "-f", "csv", env=env).stdout for source in ("api", "recording:api", f"recording:{record}/api")]
     assert asked == [b"state\nrunning\n"] * 3
     assert [json.loads(client("summary", what, "--format", "json", env=env).stdout)["finished"] for what in (path, "recording:api", log)] == [False] * 3
+
+    def judged(what):
+        told = json.loads(client("trend", what, "--format", "json", env=env).stdout)["trends"]
+        return [told.get(key) for key in ("limitBytes", "limitSource", "early")] + [told["scale"], told["growth"]["sentence"]]
+    assert judged("api")[0] == 1 << 30
+    wait_for(lambda: judged("recording:api") == judged("api"), "one judgement")
     told = int(cut.split("Log: ")[1].split(" events")[0].replace(",", ""))
     assert abs(told - events) < 64      # block markers of the places where it was cut
     out = client("recording", "delete", "api", env=env)

@@ -52,7 +52,7 @@ enum tint state_tint(const struct world_target *t)
 
 bool scene_over(const struct scene *s, const struct world_target *t)
 {
-        return !s->live || (t->target && run_is_over(t->target));
+        return world_is_over(t, s->live);
 }
 
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)

@@ -153,6 +153,12 @@ bool run_has_ended(const Hw__Target *t);
 /* Whether nothing comes of its run now: it has ended, its stream is lost, or its source is gone or cannot be read. */
 bool run_is_over(const Hw__Target *t);
 
+/*
+ * Whether its last numbers are those at its end. `followed`: by a daemon; of a log they are, unless it is the recording
+ * of a run that goes on.
+ */
+bool world_is_over(const struct world_target *t, bool followed);
+
 /* Its process runs or is stopped. */
 bool world_is_alive(const struct world_target *t);
 

@@ -175,6 +175,13 @@ bool run_is_over(const Hw__Target *t)
                t->kept;
 }
 
+bool world_is_over(const struct world_target *t, bool followed)
+{
+        const Hw__Target *s = t->target;
+
+        return s && s->state == HW__TARGET__STATE__STATE_RUNNING ? s->kept : !followed || (s && run_is_over(s));
+}
+
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;

@@ -30,6 +30,8 @@ struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
                 .tick_ns = NS_PER_S,
                 .given_limit_bytes = UNKNOWN_U64,
                 .memory_bytes = UNKNOWN_U64,
+                .recorded = { UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN },
+                .recorded_heap = { UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN },
                 .full_bands = LIMIT_FULL_BANDS,
         };
 }

@@ -116,7 +116,8 @@ struct tracker_config {
         uint64_t tick_ns;           /* 0: no ticks */
         uint64_t given_limit_bytes; /* --limit; UNKNOWN_U64 */
         uint64_t memory_bytes;      /* physical memory of this machine, used if the program runs on it; UNKNOWN_U64 */
-        uint32_t full_bands;        /* bands with a ladder of their own */
+        struct memory_limit recorded, recorded_heap; /* of the process and of its heap alone, of a recording */
+        uint32_t full_bands;                         /* bands with a ladder of their own */
 };
 
 /* One resolution for everything, no limits, LIMIT_FULL_BANDS bands, ticks every second. */
@@ -316,6 +317,7 @@ void tracker_early_was_published(struct tracker *t);
 
 /* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
 struct memory_limit tracker_limit(const struct tracker *t);
+struct memory_limit tracker_process_limit(const struct tracker *t); /* without those of the heap alone */
 
 /* The note nearest to an onset (markers first, then messages): at or before it, and after; NULL: none. */
 const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns);

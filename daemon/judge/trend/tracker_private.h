@@ -216,8 +216,6 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret);
 
 /* tracker_read.c */
 
-/* The least limit of the heap alone, and that of all resident memory; tracker_limit() is the least of both. */
 struct memory_limit tracker_heap_limit(const struct tracker *t);
-struct memory_limit tracker_process_limit(const struct tracker *t);
 double tracker_space_left(const struct tracker *t);
 void tracker_top_bands(const struct tracker *t, struct growth *g);

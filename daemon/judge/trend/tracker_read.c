@@ -380,6 +380,7 @@ struct memory_limit tracker_process_limit(const struct tracker *t)
         const struct heap *heap = model_heap(t->model);
         struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
 
+        least = limit_least(least, t->config.recorded);
         least = limit_least(least, (struct memory_limit){ heap->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
         if (isnan(heap->facts[CARRIED_HEAP_RESERVED])) /* else it counts what is reserved, used or not */
                 least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
@@ -394,9 +395,9 @@ struct memory_limit tracker_heap_limit(const struct tracker *t)
         bool reserved;
         const uint64_t bytes = heap_own_limit(model_run(t->model), model_heap(t->model), &reserved);
 
-        return (struct memory_limit){ bytes, bytes == UNKNOWN_U64 ? LIMIT_SOURCE_UNKNOWN
-                                             : reserved           ? LIMIT_SOURCE_RESERVED
-                                                                  : LIMIT_SOURCE_MAX_HEAP };
+        const enum limit_source source = reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
+
+        return limit_least((struct memory_limit){ bytes, source }, t->config.recorded_heap);
 }
 
 struct memory_limit tracker_limit(const struct tracker *t)

@@ -246,9 +246,16 @@ static struct tracker_config config_of_log(const struct log_reader *r)
 {
         struct config_trend as_given = r->options.trend;
 
-        if (r->file && !as_given.resolution_ns && !as_given.leak_after_ns) /* as while it lived, if that is known */
-                as_given.resolution_ns = log_file_step_ns(r->file);
-        return config_trend_tracker(&as_given, r->length.longest_ns - r->origin_ns);
+        const struct run_end *judged = r->file ? log_file_judged(r->file) : NULL; /* while it lived */
+
+        if (judged && !as_given.resolution_ns && !as_given.leak_after_ns)
+                as_given.resolution_ns = judged->step_ns;
+        struct tracker_config c = config_trend_tracker(&as_given, r->length.longest_ns - r->origin_ns);
+        if (judged && judged->limit_bytes)
+                c.recorded = (struct memory_limit){ judged->limit_bytes, (enum limit_source)judged->limit_source };
+        if (judged && judged->reserved_bytes)
+                c.recorded_heap = (struct memory_limit){ judged->reserved_bytes, LIMIT_SOURCE_RESERVED };
+        return c;
 }
 
 static bool open_pipeline(struct log_reader *r, struct error *error)

@@ -318,6 +318,12 @@ int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const st
 
 int pipeline_finish(struct pipeline *p, const char *why, bool cut)
 {
+        if (p->recorded_end.state == RUN_END_RUNNING) {
+                if (p->event_stream)
+                        event_stream_finish(p->event_stream, p->decoder);
+                pipeline_set_state(p, p->state.life, p->recorded_end.detail);
+                return pipeline_finish_part(p);
+        }
         p->finished = true;
         p->cut = cut;
         (void)snprintf(p->unread, sizeof(p->unread), "%s", why ? why : "");

@@ -167,6 +167,7 @@ struct pipeline {
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
         const char *removed;                             /* it is being removed: why, as its last message says */
         bool marked;                                     /* the log of the current run has ended with its marker */
+        uint64_t recorded_limit_bytes;                   /* of its run, as its recording has it */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;
@@ -222,6 +223,7 @@ uint64_t pipeline_lag_ns(const struct pipeline *p);
 void pipeline_measure_damage(struct pipeline *p);
 
 void pipeline_publish_state(struct pipeline *p);
+void pipeline_record_end(struct pipeline *p); /* what its recording has of its end, or of its limits until then */
 void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail);
 
 /* Sends everything new. */

@@ -73,6 +73,7 @@ static void begin_run(struct pipeline *p)
         p->marked = false;
         p->state.why.state = RUN_WHY_NONE;
         p->recorded_end.state = RUN_END_UNKNOWN;
+        p->recorded_limit_bytes = 0; /* not even that none is known */
         process_watch_begin(&p->state.process, p->source ? source_peer(p->source) : 0,
                             p->source ? source_peer_stack(p->source) : 0);
         p->stopped_mono_ns = p->gone_mono_ns = 0;

@@ -360,6 +360,10 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         check_agent(p);
         check_silence(p);
         find_host_pid(p);
+        if (pipeline_in_run(p) && tracker_limit(p->tracker).bytes != p->recorded_limit_bytes) {
+                p->recorded_limit_bytes = tracker_limit(p->tracker).bytes;
+                pipeline_record_end(p);
+        }
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
         switch (process_watch_poll(&p->state.process, run_process(run), run->start_wall_ns, wall_ns, &sample)) {

@@ -56,12 +56,8 @@ static void fill_target(void *ctx, struct encoder *e, Hw__Target *out)
         const struct pipeline *p = ctx;
         const struct pipeline_state *s = &p->state;
         const struct hw_eventlog_stats *decoded = p->decoder ? hw_eventlog_stats(p->decoder) : &s->left_stats;
-        const bool is_cut_out = s->life == LIFE_ENDED && p->recorded_end.state == RUN_END_RUNNING;
 
-        PUT(out, state,
-            p->removed   ? HW__TARGET__STATE__STATE_REMOVED
-            : is_cut_out ? HW__TARGET__STATE__STATE_RUNNING
-                         : life_shown(s->life));
+        PUT(out, state, p->removed ? HW__TARGET__STATE__STATE_REMOVED : life_shown(s->life));
         out->uri = encoder_text(e, p->uri.text);
         out->detail = encoder_text(e, p->removed ? p->removed : s->detail);
         if (model_run(p->model)->ordinal)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pipeline_state.c - the state of a target, and when it is published. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,14 +59,18 @@ static enum run_end_state recorded_state(enum life_state state)
                 return RUN_END_FAILED;
         case HW__TARGET__STATE__STATE_CRASHED:
                 return RUN_END_CRASHED;
+        case HW__TARGET__STATE__STATE_RUNNING:
+                return RUN_END_RUNNING;
         default:
                 return RUN_END_UNKNOWN;
         }
 }
 
-/* How the run ended and what was read of its memory belongs to its recording: the log does not show it. */
-static void record_end(struct pipeline *p)
+/* How the run ended, its limits and what was read of its memory belong to its recording: the log does not show it. */
+void pipeline_record_end(struct pipeline *p)
 {
+        const struct memory_limit limit = tracker_process_limit(p->tracker);
+        const double reserved = model_heap(p->model)->facts[CARRIED_HEAP_RESERVED];
         const struct process_sample *process = &model_heap(p->model)->process;
         const struct run *run = model_run(p->model);
         struct run_end end = {
@@ -76,6 +81,9 @@ static void record_end(struct pipeline *p)
                 .oom_killed = p->state.ended.oom_killed,
                 .out_of_cpu = p->state.ended.out_of_cpu,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
+                .limit_bytes = limit.bytes == UNKNOWN_U64 ? 0 : limit.bytes,
+                .limit_source = limit.source,
+                .reserved_bytes = isnan(reserved) ? 0 : (uint64_t)reserved,
                 .ended_wall_ns = p->state.state_since_wall_ns,
                 .started_wall_ns = run->clock_step_ns ? run_anchor_wall_ns(run) : 0,
                 .why = p->state.why,
@@ -83,7 +91,9 @@ static void record_end(struct pipeline *p)
 
         if (!p->recording || end.state == RUN_END_UNKNOWN)
                 return;
-        if (process->rss_bytes != UNKNOWN_U64 && process->wall_ns != UNKNOWN_U64) {
+        if (end.state == RUN_END_RUNNING)
+                end.ended_wall_ns = 0;
+        else if (process->rss_bytes != UNKNOWN_U64 && process->wall_ns != UNKNOWN_U64) {
                 end.resident_bytes = process->rss_bytes;
                 end.resident_wall_ns = process->wall_ns;
         }
@@ -113,7 +123,7 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
                 snprintf(p->state.detail, sizeof(p->state.detail), "%s", detail);
         if (p->live)
                 log_info("target=%s state=%s detail=\"%s\"", p->name, life_state_name(state), detail);
-        record_end(p);
+        pipeline_record_end(p);
         pipeline_publish_state(p);
 }
 
@@ -133,7 +143,7 @@ void pipeline_answered(struct pipeline *p, const struct alert *alert, const stru
             !strcmp(p->state.why.text, before.text))
                 return;
         p->checkpoint_mono_ns = 0;
-        record_end(p);
+        pipeline_record_end(p);
         pipeline_publish_state(p);
 }
 

@@ -60,6 +60,8 @@ static bool end_marked(struct pipeline *p)
         char detail[sizeof(p->state.detail)];
         const bool in_run = pipeline_in_run(p);
 
+        if (p->recorded_end.state == RUN_END_RUNNING) /* its recording was read up to here: pipeline_finish */
+                return true;
         p->marked = true;
         const enum life_event end = pipeline_judge_end(p, true, NULL, detail, sizeof(detail));
 

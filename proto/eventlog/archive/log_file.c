@@ -45,7 +45,7 @@ struct log_file {
         char damage_text[224];
 
         struct cutout *cutout; /* of a recording: then there is no file */
-        uint64_t step_ns;      /* in which it was judged when it was recorded; 0: not known */
+        struct run_end judged; /* as it was when it was recorded */
         bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
         z_stream zlib;
         ZSTD_DStream *zstd;
@@ -212,8 +212,8 @@ static bool open_recording(struct log_file *f, const char *path, struct error *e
                 return error_set(error, "in which directory? expected recording:DIRECTORY/TARGET");
         if (recorded_run_find(s.directory, s.which, &run, error) == 0 && stretch_range(&s, &run, &range, error))
                 f->cutout = cutout_open(s.directory, &run, range, error);
-        if (f->cutout && !run.live && range.to_ns >= run.end_ns)
-                f->step_ns = run.end.step_ns;
+        if (f->cutout && range.to_ns >= run.end_ns)
+                f->judged = run.end;
         return f->cutout != NULL;
 }
 
@@ -529,9 +529,9 @@ const char *log_file_damage(const struct log_file *f)
         return f->damage;
 }
 
-uint64_t log_file_step_ns(const struct log_file *f)
+const struct run_end *log_file_judged(const struct log_file *f)
 {
-        return f->step_ns;
+        return &f->judged;
 }
 
 bool log_file_is_cut(const struct log_file *f)

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "proto/base/error.h"
+#include "proto/eventlog/recording/run_end.h"
 
 #define LIMIT_UNPACKED_BYTES  (UINT64_C(1) << 30)
 #define LIMIT_ZSTD_WINDOW_LOG 27 /* 128 MiB, what `zstd` itself accepts without being asked for more */
@@ -63,8 +64,8 @@ const char *log_file_damage(const struct log_file *f);
 /* After the end: whether it is that of what could be read, and not the log's. */
 bool log_file_is_cut(const struct log_file *f);
 
-/* The step in which the daemon judged the run, of a recording that is read to its end; 0: not known. */
-uint64_t log_file_step_ns(const struct log_file *f);
+/* As the daemon judged the run, of a recording that is read to its end: step and limits in it are 0 where not known. */
+const struct run_end *log_file_judged(const struct log_file *f);
 
 /* Whether it is compressed or converted from text: then its size is unknown before its end. */
 bool log_file_is_packed(struct log_file *f);

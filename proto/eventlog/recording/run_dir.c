@@ -150,8 +150,9 @@ static bool read_run(int target, struct recorded_run *r)
                         r->last = n;
         }
         r->live = is_locked(fd);
-        if (!r->live)
-                run_end_read(fd, &r->end);
+        run_end_read(fd, &r->end);
+        if (!r->live && r->end.state == RUN_END_RUNNING)
+                r->end.state = RUN_END_UNKNOWN; /* its daemon was killed */
         for (uint32_t n = r->first; n && n <= r->last; n++)
                 read_segment(fd, n, r);
         closedir(dir);

@@ -74,6 +74,12 @@ size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
                 text_put(&t, OUT_OF_CPU "\n");
         if (end->step_ns)
                 add_number(&t, "step", end->step_ns);
+        if (end->limit_bytes) {
+                add_number(&t, "limit", end->limit_bytes);
+                add_number(&t, "limit-source", end->limit_source);
+        }
+        if (end->reserved_bytes)
+                add_number(&t, "reserved", end->reserved_bytes);
         if (end->resident_bytes) {
                 add_number(&t, "resident", end->resident_bytes);
                 add_number(&t, "resident-at", end->resident_wall_ns);
@@ -152,6 +158,9 @@ static bool read_line(char *line, struct run_end *ret)
                 { "signal", UINT32_MAX, &signal },
                 { "status", UINT32_MAX, &status },
                 { "step", STEP_MOST_NS, &ret->step_ns },
+                { "limit", INT64_MAX, &ret->limit_bytes },
+                { "limit-source", UINT8_MAX, &ret->limit_source },
+                { "reserved", INT64_MAX, &ret->reserved_bytes },
                 { "resident", INT64_MAX, &ret->resident_bytes },
                 { "resident-at", INT64_MAX, &ret->resident_wall_ns },
                 { "ended-at", INT64_MAX, &ret->ended_wall_ns },

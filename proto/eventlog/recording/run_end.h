@@ -7,6 +7,8 @@
  *     state crashed
  *     signal 9
  *     step 60000000000
+ *     limit 25769803776
+ *     limit-source 3
  *     resident 104857600
  *     resident-at 1796000000000000000
  *     ended-at 1796000000000000000
@@ -14,7 +16,8 @@
  *     why 100.0 % of Session is kept by Main.sessions
  *     detail killed by signal 9 (SIGKILL)
  *
- * It is written after the last event, and again when more becomes known. A log does not show it: the status is known to
+ * It is written when the limit is known, "running" then, which holds while a daemon has the run locked, after the last
+ * event, and again when more becomes known. A log does not show it: the status is known to
  * the program's parent, resident memory and an exhausted control group to the kernel, what keeps its data to whoever
  * read its memory.
  */
@@ -27,7 +30,7 @@
 #define RUN_END              "end"
 #define RUN_END_DETAIL_BYTES 512u
 #define RUN_END_WHY_BYTES    512u
-#define RUN_END_TEXT_BYTES   (RUN_END_DETAIL_BYTES + RUN_END_WHY_BYTES + 256u)
+#define RUN_END_TEXT_BYTES   (RUN_END_DETAIL_BYTES + RUN_END_WHY_BYTES + 384u)
 
 enum run_end_state {
         RUN_END_UNKNOWN, /* nothing is known: there is no such file, or it is damaged */
@@ -35,7 +38,7 @@ enum run_end_state {
         RUN_END_ENDED,
         RUN_END_FAILED,
         RUN_END_CRASHED,
-        RUN_END_RUNNING, /* it has not ended: the log was cut out of its recording before that */
+        RUN_END_RUNNING, /* it has not ended, or the log was cut out of its recording before that */
 };
 
 /* Why what grew was kept, as the action `why` of an alert found out. */
@@ -57,6 +60,9 @@ struct run_end {
         bool oom_killed;           /* the kernel killed a process of its control group for memory */
         bool out_of_cpu;           /* the kernel ended it at its limit of processor time */
         uint64_t step_ns;          /* in which its growth was judged; 0: not known */
+        uint64_t limit_bytes;      /* the least limit of its process as it was last; 0: not known */
+        uint64_t limit_source;     /* hw.TimeToLimit.Source of that */
+        uint64_t reserved_bytes;   /* address space for its heap; 0: not limited */
         uint64_t resident_bytes;   /* the last of its process; 0: not known */
         uint64_t resident_wall_ns; /* when that was, Unix time */
         uint64_t ended_wall_ns;    /* when the end was known, Unix time; 0: not known */

@@ -1367,9 +1367,9 @@ TEST(the_age_of_the_last_census)
         golden_state(__func__);
         golden_says("absence", census_absence(absence, sizeof(absence), &m.t, true));
         golden_state(__func__);
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
         golden_says("absence", census_absence(absence, sizeof(absence), &m.t, false));
         m.t.census = &m.census;
-        m.state.state = HW__TARGET__STATE__STATE_ENDED;
         says_age(&m, 10 * MINUTE);
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.state.uri = (char *)"outside:7@1";

@@ -24,7 +24,11 @@ TEST(test_what_is_printed_is_read_back)
                 { .state = RUN_END_LOST, .resident_bytes = INT64_MAX, .resident_wall_ns = INT64_MAX },
                 { .state = RUN_END_ENDED, .ended_wall_ns = UINT64_C(1700000000000000000) },
                 { .state = RUN_END_ENDED, .why = { RUN_WHY_NOT_FOUND, 7, "its heap was not copied" } },
-                { .state = RUN_END_RUNNING, .detail = "cut out" },
+                { .state = RUN_END_RUNNING,
+                  .limit_bytes = 7,
+                  .limit_source = 3,
+                  .reserved_bytes = 5,
+                  .detail = "cut out" },
         };
 
         memset(ends[4].detail, 'x', sizeof(ends[4].detail) - 1);
@@ -33,7 +37,8 @@ TEST(test_what_is_printed_is_read_back)
         ends[4].oom_killed = true;
         ends[4].step_ns = UINT64_C(86400000000000);
         ends[4].resident_bytes = ends[4].resident_wall_ns = ends[4].ended_wall_ns = INT64_MAX;
-        ends[4].started_wall_ns = INT64_MAX;
+        ends[4].started_wall_ns = ends[4].limit_bytes = ends[4].reserved_bytes = INT64_MAX;
+        ends[4].limit_source = UINT8_MAX;
         for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
                 char text[RUN_END_TEXT_BYTES];
                 const size_t n = run_end_print(&ends[i], text);
