@@ -129,12 +129,12 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
                                            .has_low = rise->has_rate_low,
                                            .has_high = rise->has_rate_high,
                                            .has_gained = rise->has_base_bytes && rise->has_level_bytes,
-                                           .has_span = rise->has_level_time_ns && rise->has_onset_to_ns,
+                                           .has_span = rise->has_until_ns && rise->has_onset_to_ns,
                                            .slope = rise->rate,
                                            .low = rise->rate_low,
                                            .high = rise->rate_high,
                                            .gained = rise->level_bytes - rise->base_bytes,
-                                           .span_ns = sub_sat(rise->level_time_ns, began_ns) };
+                                           .span_ns = sub_sat(rise->until_ns, began_ns) };
                 (void)snprintf(row.since, sizeof(row.since), "%s%s", onset_is_latest(rise) ? "before " : "",
                                format_moment(text, of, rise->has_onset_to_ns, began_ns));
         }

@@ -175,7 +175,7 @@ static bool is_foretold(const struct tracked_early *r)
 static bool is_uneven(const struct tracked_early *r)
 {
         return r->level_bytes - r->base_bytes > UNEVEN * (isnan(r->rate_high) ? r->rate : r->rate_high) *
-                                                        (double)sub_sat(r->level_time_ns, onset_ns(r)) / 1e9;
+                                                        (double)sub_sat(r->until_ns, onset_ns(r)) / 1e9;
 }
 
 /* -------------------------------------------------------------- threads */

@@ -22,11 +22,11 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGE = os.path.join(ROOT, "docs/CONSTANTS.md")
 FOLDER = "daemon/judge/trend/"
 DEFINE = re.compile(r"^#define +([A-Z][A-Z_0-9]*) +([0-9][0-9.e-]*)(u?)\b[ \t]*(?:/\*.*?\*/)?[ \t]*$", re.M)
-# Sizes of buffers and facts of mathematics are not tuned.
+# Sizes of buffers and facts of mathematics are not tuned, nor is what only says how long a rise was, which no score sees.
 NOT_TUNED = {"LANES", "MAD_TO_SD", "EARLY_RUNGS", "EARLY_POINTS_MAX", "LADDER_LEVELS", "LADDER_BUCKETS", "LADDER_MINUTES", "LADDER_HIGH_LEVELS",
              "LIFE_BUCKETS", "RINGS_MAX", "MEDIAN_MAX", "THEIL_SEN_MAX", "RARE_SAMPLES", "TREND_EXPLAINS", "WINDOWS_OPEN_MINUTES", "LIFE_NO_OLDER_GROWTH",
              "NO_OLDER_GROWTH", "TIME_SD", "EARLY_MAJORS", "WINDOWS_PER_LEVEL", "TREND_OPEN_MINUTES", "LADDER_FAN", "EARLY_CHILDREN", "WINDOWS_RECENT", "TREND_VALUE_MAX", "TREND_MINUTE_NS",
-             "LOST_MARGIN", "SHAPE_BLOCKS"}
+             "LOST_MARGIN", "SHAPE_BLOCKS", "HIGHER_PART"}
 
 HEAD = """# Tuned constants
 

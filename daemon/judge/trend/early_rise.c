@@ -31,7 +31,8 @@
 #define HEIGHT_SHARE    0.85 /* ... and one from there on is another one */
 #define QUIET_GAPS      3.2  /* without a pass for the longer of these, a rise ends */
 #define QUIET_AGE       0.15
-#define LATE_S          2.0 /* a sample that is later than others by at most this counts as of now */
+#define HIGHER_PART     0.01 /* of a rise: less is no news of its level */
+#define LATE_S          2.0  /* a sample that is later than others by at most this counts as of now */
 #define ONSET_SCATTERS  3.0
 #define BASE_POINTS     8u
 #define BASE_POINTS_MIN 3u  /* fewer are no level: the first second of a program, whose heap is filled then */
@@ -473,6 +474,10 @@ void early_rise_add(struct early_rise *e, double t_s, double value)
         e->last_s = t_s;
         e->last = value;
         e->top = fmax(e->top, value);
+        if (!e->rising || value >= e->high + HIGHER_PART * (value - e->onset.base)) {
+                e->high = value;
+                e->high_s = t_s;
+        }
         if (r->n_open == 0) {
                 r->bucket = (int64_t)floor(t_s);
                 r->open[0] = (struct early_point){ .t_s = t_s, .value = value };

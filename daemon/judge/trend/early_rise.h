@@ -91,6 +91,7 @@ struct early_rise {
         double first_s;      /* of the first sample */
         double last_s, last; /* the newest sample */
         double top;          /* the highest sample */
+        double high_s, high; /* the newest sample that was higher than those before it by a part of the rise */
         double gap_s;        /* usual time between seconds with samples */
         uint64_t samples;
 

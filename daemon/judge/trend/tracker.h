@@ -55,6 +55,7 @@ struct tracked_early {
         bool runs_out;          /* the limit is near, in time or in bytes */
         double level_bytes;     /* the newest sample, */
         uint64_t level_time_ns; /* of then */
+        uint64_t until_ns;      /* when the rise had come there: before then where it is flat since */
         double base_bytes;      /* before the rise; NaN unless rising, as the next three */
         double rate, rate_low, rate_high;    /* bytes per second */
         uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */

@@ -27,6 +27,7 @@
 #define NEW_GROUND        0.5       /* of a rise */
 #define STOOD_SHARE       0.5       /* of what a line gains */
 #define NURSERY_USUAL     4194304.0 /* bytes, where its size is not known: -A of GHC 9.2 and newer */
+#define FLAT_PART         0.03      /* of a rise: with less at its level it has not come to an end */
 #define STOOD_PART        4u        /* of its length: a rise is the same that far after where it was seen last */
 
 static double seconds_of(uint64_t time_ns)
@@ -239,6 +240,9 @@ static void set_early(const struct tracker *t, const struct early_series *s, str
         ret->as_of_ns = nanoseconds_of(s->rise.now_s);
         if (!ret->rising)
                 return;
+        const double rose_s = s->rise.last_s - (s->rise.onset.from_s + s->rise.onset.to_s) / 2;
+        ret->until_ns = s->rise.last_s - s->rise.high_s > FLAT_PART * rose_s ? nanoseconds_of(s->rise.high_s)
+                                                                             : ret->level_time_ns;
         ret->base_bytes = s->rise.onset.base;
         ret->since_start = s->rise.onset.first;
         ret->rate = s->rise.widest.slope;
@@ -339,7 +343,7 @@ static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
         ret->since_start = line.began_after_ns == line.began_by_ns;
         ret->base_bytes = line.from_bytes;
         ret->level_bytes = line.to_bytes;
-        ret->level_time_ns = line.to_ns;
+        ret->level_time_ns = ret->until_ns = line.to_ns;
         ret->rate = line.slope;
         ret->onset_from_ns = line.began_after_ns;
         ret->onset_to_ns = line.began_by_ns;

@@ -296,6 +296,7 @@ TEST(rises)
                 .onset_from_ns = 10 * SECOND,
                 .onset_to_ns = 10 * SECOND,
                 .level_time_ns = 29 * SECOND,
+                .until_ns = 29 * SECOND,
                 .as_of_ns = 29 * SECOND,
                 .limit = { 400 * (uint64_t)MIB, LIMIT_SOURCE_MAX_HEAP },
                 .soonest_s = 1,
@@ -331,6 +332,9 @@ TEST(rises)
         r.as_of_ns += 20 * SECOND; /* no measurement since: the rise lasts to the last one */
         says(sentence_early(out, sizeof(out), &r));
         r.as_of_ns = r.level_time_ns;
+        r.until_ns = 20 * SECOND; /* flat since then */
+        says(sentence_early(out, sizeof(out), &r));
+        r.until_ns = r.level_time_ns;
         r.level_bytes *= 4;
         says(sentence_early(out, sizeof(out), &r));
 }

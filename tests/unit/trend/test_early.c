@@ -304,6 +304,24 @@ TEST(samples_that_are_a_moment_late_count)
         assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
 }
 
+/* While it stands at a height, hardly rising any more, the rise has come there when it did. */
+TEST(a_rise_has_come_to_its_height)
+{
+        static struct early_rise e;
+        unsigned stood = 0;
+
+        early_rise_init(&e);
+        for (double t = 0.5; t < 200; t += 1) {
+                early_rise_advance(&e, t);
+                early_rise_add(&e, t, (20 + 10 * fmin(fmax(t - 40, 0), 60) + 0.05 * fmax(t - 100, 0)) * MIB);
+                if (!e.rising)
+                        continue;
+                stood += t > 102;
+                assert_true(e.high_s > fmin(t, 100) - 2 && e.high_s <= 101);
+        }
+        assert_true(stood > 0);
+}
+
 TEST(foreign_memory_is_judged_where_it_is_known)
 {
         static struct early_warning w;
