@@ -16,7 +16,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Room for `need` elements in all; and the same, with what was added set to zero. */
+/* Room for `need` elements in all, which may be evaluated twice; and the same, with what was added set to zero. */
 #define ARRAY_RESERVE(array, capacity, need)        ARRAY_RESERVE_AS(array, capacity, need, false)
 #define ARRAY_RESERVE_ZEROED(array, capacity, need) ARRAY_RESERVE_AS(array, capacity, need, true)
 
@@ -27,10 +27,16 @@
 #define ARRAY_RESERVE_NEXT(array, n) array_reserve_next(&(array), (n), sizeof(*(array)))
 
 #define ARRAY_RESERVE_AS(array, capacity, need, zeroed)                                                                \
-        ((need) <= (capacity) ||                                                                                       \
+        (array_has_room((capacity), (need)) ||                                                                         \
          _Generic((capacity), size_t                                                                                   \
                   : array_reserve, uint32_t                                                                            \
                   : array_reserve_u32)(&(array), &(capacity), (need), sizeof(*(array)), (zeroed)))
+
+/* Mostly there is room, which takes no call. */
+static inline bool array_has_room(size_t capacity, size_t need)
+{
+        return need <= capacity;
+}
 
 /* `array`: the address of the pointer. */
 bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed);
