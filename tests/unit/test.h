@@ -16,6 +16,9 @@
 /* A field of a message, with what says that it is known. */
 #define SET(message, field, value) ((message).has_##field = 1, (message).field = (value))
 
+/* A list of a message, with how long it is. */
+#define SET_LIST(message, field, items, count) ((message).field = (items), (message).n_##field = (count))
+
 #define TEST_LINES_MAX 4000 /* of a file of tests */
 
 static struct {

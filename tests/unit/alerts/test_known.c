@@ -31,8 +31,7 @@ static void receive(struct known *k, const char *target, Hw__Alert__State state,
         SET(alert, state, state);
         SET(alert, fired_ns, fired_ns);
         SET(alert, fired_wall_ns, fired_wall_ns);
-        list->alerts = alerts;
-        list->n_alerts = 1;
+        SET_LIST(*list, alerts, alerts, 1);
         update.body_case = HW__UPDATE__BODY_ALERTS;
         update.alerts = list;
         update.target = (char *)target;

@@ -101,8 +101,7 @@ static void begin(struct made *m)
         m->world_band = (struct world_band){ .id = 1, .def = &m->band, .bytes = 40 * MIB, .census = 1 };
         SET(m->census, number, 1);
         m->bands[0] = &m->world_band;
-        m->t.bands = m->bands;
-        m->t.n_bands = 1;
+        SET_LIST(m->t, bands, m->bands, 1);
         m->t.heap = &m->heap_state;
         SET(m->heap_state, live_bytes, 42 * MIB);
         SET(m->heap_state, heap_size_bytes, 90 * MIB);
@@ -130,8 +129,7 @@ static void before_verdict(struct made *m, uint64_t samples)
         m->live = (Hw__Trend)HW__TREND__INIT;
         m->live.has_verdict = 1;
         SET(m->live, verdict_in_ns, 18 * MINUTE);
-        m->live.windows = m->windows;
-        m->live.n_windows = 1;
+        SET_LIST(m->live, windows, m->windows, 1);
         m->windows[0] = &m->of_run;
         SET(m->of_run, count, samples);
 }
@@ -143,8 +141,7 @@ static void leak_live(struct made *m)
         SET(m->live, onset_ns, 5 * MINUTE);
         m->growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
         m->growings[0] = &m->growing;
-        m->growth.bands = m->growings;
-        m->growth.n_bands = 1;
+        SET_LIST(m->growth, bands, m->growings, 1);
         SET(m->growing, verdict, HW__VERDICT__VERDICT_LEAK);
         SET(m->growing, slope, 880 * 1024.0);
         SET(m->growing, bytes, 40 * MIB);
@@ -330,8 +327,7 @@ TEST(before_a_verdict_there_is_a_provisional_growth_and_a_countdown)
         ask(&m);
         assert_string_equal(advice(&m), "no-live-yet");
         m.advices[0] = &m.advice;
-        m.health.advice = m.advices;
-        m.health.n_advice = 1;
+        SET_LIST(m.health, advice, m.advices, 1);
         SET(m.advice, code, HW_ADVICE_NOT_FLUSHED);
         ask(&m);
 }
@@ -378,8 +374,7 @@ TEST(before_a_verdict_it_says_what_is_known)
         rise(&m);
         ask(&m);
         m.growings[0] = &m.growing;
-        m.early.bands = m.growings;
-        m.early.n_bands = 1;
+        SET_LIST(m.early, bands, m.growings, 1);
         SET(m.growing, bytes, 40 * MIB);
         SET(m.growing, gained_bytes, 38 * MIB);
         SET(m.early, explained_share, 0.92);
@@ -395,8 +390,7 @@ TEST(before_a_verdict_it_says_what_is_known)
         /* The alert says no more than that: it adds neither its sentence nor the advice to read it. */
         m.early.has_runs_out = m.early.runs_out = 1;
         m.alert_list[0] = &m.alert;
-        m.alerts.alerts = m.alert_list;
-        m.alerts.n_alerts = 1;
+        SET_LIST(m.alerts, alerts, m.alert_list, 1);
         m.alert.rule = (char *)"memory-runs-out";
         m.alert.severity = (char *)"critical";
         SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
@@ -457,8 +451,7 @@ TEST(the_nearer_limit_is_shown)
         m.early.has_at_limit = m.early.at_limit = 1; /* what is met is not met in 30 s: live data fill it then */
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
         verdict_of(&m.live, HW__VERDICT__VERDICT_UNKNOWN, 0);
-        m.alerts.alerts = m.alert_list;
-        m.alerts.n_alerts = 1;
+        SET_LIST(m.alerts, alerts, m.alert_list, 1);
         m.alert_list[0] = &m.alert;
         SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         m.alert.rule = (char *)"heap-limit-met";
@@ -628,8 +621,7 @@ TEST(a_new_band_is_named_before_its_verdict)
         new.label = (char *)"ARR_WORDS";
         SET(new, bytes, 94 * MIB);
         SET(new, gained_bytes, (double)(94 * MIB));
-        m.early.bands = news;
-        m.early.n_bands = 1;
+        SET_LIST(m.early, bands, news, 1);
         ask(&m);
         m.growth.n_bands = 0; /* no band is judged to grow */
         ask(&m);
@@ -840,8 +832,7 @@ TEST(a_rise_into_the_limit_is_told_without_a_verdict)
         SET(m.growing, bytes, 40 * MIB);
         SET(m.growing, gained_bytes, (double)(39 * MIB));
         m.growing.label = (char *)"ARR_WORDS";
-        m.early.bands = m.growings;
-        m.early.n_bands = 1;
+        SET_LIST(m.early, bands, m.growings, 1);
         SET(m.early, explained_share, 1);
         m.heap_state.live_bytes = MIB; /* freed by its last collection */
         ask(&m);
@@ -997,8 +988,7 @@ TEST(a_cost_centre_has_its_place)
         leak_live(&m);
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
         m.centres[0] = &m.centre;
-        m.band.stack = m.centres;
-        m.band.n_stack = 1;
+        SET_LIST(m.band, stack, m.centres, 1);
         m.centre.source = (char *)"<entire-module>"; /* no place */
         m.centre.module = (char *)"Cache";
         assert_string_equal(advice(&m), "stack");
@@ -1114,8 +1104,7 @@ TEST(alerts_that_say_something_else)
         for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
                 begin(&m);
                 m.alert_list[0] = &m.alert;
-                m.alerts.alerts = m.alert_list;
-                m.alerts.n_alerts = 1;
+                SET_LIST(m.alerts, alerts, m.alert_list, 1);
                 m.alert.rule = (char *)rules[i][0];
                 m.alert.severity = (char *)"warning";
                 SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
@@ -1126,8 +1115,7 @@ TEST(alerts_that_say_something_else)
         }
         leak_live(&m);
         m.alert_list[0] = &m.alert;
-        m.alerts.alerts = m.alert_list;
-        m.alerts.n_alerts = 1;
+        SET_LIST(m.alerts, alerts, m.alert_list, 1);
         SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         m.alert.rule = (char *)"leak"; /* says what the verdict says */
         ask(&m);
@@ -1146,8 +1134,7 @@ TEST(the_profile_itself_is_told_apart)
         SET(m.run, census_period_ns, SECOND / 20);
         m.census.number = 12000;
         m.alert_list[0] = &m.alert;
-        m.alerts.alerts = m.alert_list;
-        m.alerts.n_alerts = 1;
+        SET_LIST(m.alerts, alerts, m.alert_list, 1);
         m.alert.rule = (char *)"gc-share";
         SET(m.alert, state, HW__ALERT__STATE__STATE_FIRING);
         a = ask(&m);
@@ -1193,8 +1180,7 @@ TEST(damage_and_the_daemons_own_advice)
 
         begin(&m);
         m.advices[0] = &m.advice;
-        m.health.advice = m.advices;
-        m.health.n_advice = 1;
+        SET_LIST(m.health, advice, m.advices, 1);
         SET(m.advice, code, HW_ADVICE_NO_HEAP_PROFILE);
         m.advice.text = (char *)"There is no heap profile";
         ask(&m);

@@ -20,8 +20,7 @@ static void send_samples(struct observed *o, enum series_id id)
         samples.n_times_ns = samples.n_values = TIMES;
         samples.times_ns = times_ns;
         samples.values = values;
-        heap.n_samples = 1;
-        heap.samples = list;
+        SET_LIST(heap, samples, list, 1);
         update.body_case = HW__UPDATE__BODY_HEAP;
         update.heap = &heap;
         observed_add(o, NULL, &update);

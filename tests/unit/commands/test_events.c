@@ -28,10 +28,8 @@ static void define_all_forms(void)
         }
         SET(type, id, 7);
         type.name = (char *)"ALL_FORMS";
-        type.n_fields = 5;
-        type.fields = list;
-        message.n_types = 1;
-        message.types = one;
+        SET_LIST(type, fields, list, 5);
+        SET_LIST(message, types, one, 1);
         const Hw__Events *definitions = counted(&message.base);
         event_types_define(&types, definitions);
         hw_message_unref(&definitions->base);
@@ -52,10 +50,8 @@ static bool is_read(uint32_t id, uint32_t fields, const uint64_t *numbers, size_
         m.type = &id;
         m.time_ns = m.offset = &zero;
         m.capability = m.size_bytes = m.fields = &fields;
-        m.numbers = copy;
-        m.n_numbers = n_numbers;
-        m.texts = texts;
-        m.n_texts = n_texts;
+        SET_LIST(m, numbers, copy, n_numbers);
+        SET_LIST(m, texts, texts, n_texts);
         struct event_cursor c = { .types = &types, .message = &m };
         bool read = event_cursor_next(&c, &e);
         assert_int_equal(read, !c.broken);

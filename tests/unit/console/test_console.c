@@ -350,12 +350,10 @@ TEST_WITH(trends_and_alerts, setup, teardown)
         SET(band, band, 2);
         growth.sentence = (char *)"live data grows 1.5 MiB/min since 14:02";
         growing.label = (char *)"Main.sessions";
-        growth.n_bands = 1;
-        growth.bands = growing_list;
+        SET_LIST(growth, bands, growing_list, 1);
         SET(live, onset_ns, 300 * SECOND);
         SET(limit, mid_ns, 42 * 60 * SECOND);
-        trends.n_trends = 2;
-        trends.trends = list;
+        SET_LIST(trends, trends, list, 2);
         trends.growth = &growth;
         trends.time_to_limit = &limit;
         u.body_case = HW__UPDATE__BODY_TRENDS;
@@ -365,8 +363,7 @@ TEST_WITH(trends_and_alerts, setup, teardown)
         SET(alert, state, HW__ALERT__STATE__STATE_FIRING);
         alert.value_text = (char *)"1.5 MiB/min";
         alert.sentence = (char *)"it has grown for three hours";
-        alerts.n_alerts = 1;
-        alerts.alerts = alert_list;
+        SET_LIST(alerts, alerts, alert_list, 1);
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
@@ -418,8 +415,7 @@ static void send_trend(struct world *w, const char *name, Hw__Verdict verdict, d
             verdict >= HW__VERDICT__VERDICT_GROWING  ? HW__GROWTH__WHERE__WHERE_LIVE
             : verdict == HW__VERDICT__VERDICT_STEADY ? HW__GROWTH__WHERE__WHERE_NOWHERE
                                                      : HW__GROWTH__WHERE__WHERE_UNKNOWN);
-        trends.n_trends = 1;
-        trends.trends = list;
+        SET_LIST(trends, trends, list, 1);
         trends.growth = &growth;
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
@@ -487,8 +483,7 @@ static void send_damage(struct world *w, const char *name, const char *reason)
         damage.reason = (char *)reason;
         SET(health, lost_bytes, 2048);
         SET(health, resyncs, 3);
-        health.damages = damages;
-        health.n_damages = 1;
+        SET_LIST(health, damages, damages, 1);
         u.body_case = HW__UPDATE__BODY_HEALTH;
         u.health = &health;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
@@ -551,8 +546,7 @@ static void send_alerts_of(struct world *w, const char *name, Hw__Alert **list, 
         Hw__Update u = update_of(name, 1, 10 * SECOND);
         Hw__Alerts alerts = HW__ALERTS__INIT;
 
-        alerts.n_alerts = n;
-        alerts.alerts = list;
+        SET_LIST(alerts, alerts, list, n);
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
@@ -869,8 +863,7 @@ static int send_collections(struct world *v, const char *name)
         SET(old, count, 63);
         SET(old, pause_total_ns, 32 * SECOND / 1000);
         SET(old, pause_p99_ns, SECOND / 1000);
-        gc.generations = both;
-        gc.n_generations = 2;
+        SET_LIST(gc, generations, both, 2);
         SET(gc, gc_share, 0.25);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;

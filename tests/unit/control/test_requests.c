@@ -328,10 +328,8 @@ TEST_WITH(what_a_snapshot_holds, set_up, tear_down)
         }
         assert_true(heap && bands);
 
-        snapshot.targets = only;
-        snapshot.n_targets = 2;
-        snapshot.kinds = kinds;
-        snapshot.n_kinds = 1;
+        SET_LIST(snapshot, targets, only, 2);
+        SET_LIST(snapshot, kinds, kinds, 1);
         (void)ask(f, &request);
         assert_int_equal(f->n, 3); /* the daemon, b's state, the end */
         assert_string_equal(f->replies[1]->update->target, "b");

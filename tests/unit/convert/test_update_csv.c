@@ -60,8 +60,7 @@ TEST(samples_become_rows)
         samples.n_times_ns = samples.n_values = 2;
         samples.times_ns = times_ns;
         samples.values = values;
-        heap.n_samples = 1;
-        heap.samples = list;
+        SET_LIST(heap, samples, list, 1);
         SET(heap, allocation_rate_bps, 1.5);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
@@ -97,8 +96,7 @@ TEST(censuses_and_notes_become_rows)
                    "a,1,1.000000000,,band,B,20,2,band 2\n"
                    "a,1,1.000000000,,bands_left_out,B,99,,\n");
         note.text = (char *)"phase\t2";
-        notes.n_notes = 1;
-        notes.notes = list;
+        SET_LIST(notes, notes, list, 1);
         u.body_case = HW__UPDATE__BODY_NOTES;
         u.notes = &notes;
         check_rows(v, &u, "a,1,,,note,,,,phase\\t2\n");

@@ -147,10 +147,8 @@ TEST(odd_censuses)
 
         SET(m, number, 5);
         SET(m, time_ns, 5 * S);
-        m.band = ids;
-        m.n_band = 4;
-        m.bytes = bytes;
-        m.n_bytes = 4;
+        SET_LIST(m, band, ids, 4);
+        SET_LIST(m, bytes, bytes, 4);
         assert_int_equal(grid_add(&g, &m), 0);
         near(grid_band(&g, 1)->bytes, 7); /* named twice: both count, once */
         assert_int_equal(grid_band(&g, 1)->stats.rows.cell.n, 1);

@@ -25,8 +25,7 @@ static void sample(struct history *h, Hw__Series series, uint64_t time_ns, uint6
         samples.n_times_ns = samples.n_values = 1;
         samples.times_ns = &time_ns;
         samples.values = &value;
-        heap.n_samples = 1;
-        heap.samples = list;
+        SET_LIST(heap, samples, list, 1);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         assert_int_equal(history_add(h, &u), 0);

@@ -168,8 +168,7 @@ TEST(a_histogram_counts_pauses)
                 filled[g.n_bucket++] = counts[c];
         }
         g.bucket = cells;
-        g.bucket_count = filled;
-        g.n_bucket_count = g.n_bucket;
+        SET_LIST(g, bucket_count, filled, g.n_bucket);
         assert_true(histogram_of_pauses(got, &g) == 20000);
         a_native_one_counts_the_same(&g, values, 20000);
         for (size_t b = 0; b < HISTOGRAM_BOUNDS; b++) {

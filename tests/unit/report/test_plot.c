@@ -65,8 +65,7 @@ static void add_note(struct plot_data *d, uint64_t time_ns, const char *text, Hw
         n.time_ns = time_ns;
         n.text = (char *)text;
         n.what = what;
-        notes.notes = &list;
-        notes.n_notes = 1;
+        SET_LIST(notes, notes, &list, 1);
         u.body_case = HW__UPDATE__BODY_NOTES;
         u.notes = &notes;
         assert_int_equal(plot_data_add(d, &u), 0);

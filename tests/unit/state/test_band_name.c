@@ -144,8 +144,7 @@ TEST(a_band_has_a_place)
         table.type = "";
         says_place(&band, "module Main, leaky.hs:31:19-54");
         band.info_table = NULL;
-        band.stack = stack;
-        band.n_stack = 2;
+        SET_LIST(band, stack, stack, 2);
         inner.module = "Work";
         inner.source = "<entire-module>";
         outer.source = "Work.hs:3:1-9";

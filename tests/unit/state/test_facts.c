@@ -112,8 +112,7 @@ TEST(test_zero_is_known)
         SET(young, count, 40);
         SET(old, count, 2);
         old.generation = 1;
-        gc.n_generations = 2;
-        gc.generations = generations;
+        SET_LIST(gc, generations, generations, 2);
         t->gc = &gc;
         assert_true(facts_get(t, FACT_COLLECTIONS) == 42);
         assert_true(isnan(facts_get(t, FACT_MAJOR_COLLECTIONS))); /* which generation is the oldest is not known */

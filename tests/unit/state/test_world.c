@@ -208,8 +208,7 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
         Hw__DaemonState d = HW__DAEMON_STATE__INIT;
 
         SET(u, published_wall_ns, wall_ns);
-        d.n_targets = n;
-        d.targets = names;
+        SET_LIST(d, targets, names, n);
         u.body_case = HW__UPDATE__BODY_DAEMON;
         u.daemon = &d;
         return apply_made(v, 0, &u);
@@ -283,8 +282,7 @@ TEST(pauses_are_derived)
 
         SET(c, end_time_ns, 1);
         SET(c, pause_ns, 5);
-        gc.n_collections = 1;
-        gc.collections = list;
+        SET_LIST(gc, collections, list, 1);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
         assert_int_equal(apply_made(v, 0, &u), 0);
@@ -296,8 +294,7 @@ TEST(pauses_are_derived)
         samples.n_times_ns = samples.n_values = 1;
         samples.times_ns = &time_ns;
         samples.values = &value;
-        heap.n_samples = 1;
-        heap.samples = sampled;
+        SET_LIST(heap, samples, sampled, 1);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         assert_int_equal(apply_made(v, 0, &u), 0);
@@ -330,15 +327,13 @@ TEST(profile_ticky_sched_health)
         SET(profile, ticks, 7);
         SET(stack, id, 2);
         SET(stack, ticks, 3);
-        profile.n_stacks = 1;
-        profile.stacks = stacks;
+        SET_LIST(profile, stacks, stacks, 1);
         u.body_case = HW__UPDATE__BODY_PROFILE;
         u.profile = &profile;
         assert_int_equal(apply_made(v, 0, &u), 0);
         stack.id = UINT32_MAX;
         assert_int_equal(apply_made(v, 0, &u), 0);
-        ticky.n_counters = 1;
-        ticky.counters = counters;
+        SET_LIST(ticky, counters, counters, 1);
         u.body_case = HW__UPDATE__BODY_TICKY;
         u.ticky = &ticky;
         for (uint64_t i = 0; i < 300; i++) {
@@ -379,8 +374,7 @@ static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n
 {
         Hw__Trends trends = HW__TRENDS__INIT;
 
-        trends.n_trends = n;
-        trends.trends = list;
+        SET_LIST(trends, trends, list, n);
         trends.growth = growth;
         return send_trends_of(v, "a", run, SECOND, &trends);
 }
@@ -431,8 +425,7 @@ TEST(alerts_are_replaced_and_outlive_runs)
 
         leak.rule = (char *)"leak";
         SET(leak, state, HW__ALERT__STATE__STATE_FIRING);
-        alerts.n_alerts = 1;
-        alerts.alerts = list;
+        SET_LIST(alerts, alerts, list, 1);
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
         assert_int_equal(apply_made(v, 0, &u), 0);
@@ -552,8 +545,7 @@ static int send_four_trends(struct world *w, const char *target, uint64_t time_n
         SET(run, min, 7);
         for (size_t i = 0; i < 4; i++) {
                 t[i] = (Hw__Trend)HW__TREND__INIT;
-                t[i].n_windows = 2;
-                t[i].windows = windows;
+                SET_LIST(t[i], windows, windows, 2);
                 t[i].sentence = sentence;
                 t[i].has_band = i >= 2;
                 t[i].band = (uint32_t)i - 1;
@@ -564,8 +556,7 @@ static int send_four_trends(struct world *w, const char *target, uint64_t time_n
         }
         t[0].series = HW__SERIES__SERIES_LIVE;
         t[1].series = HW__SERIES__SERIES_SLOP;
-        trends.trends = all;
-        trends.n_trends = 4;
+        SET_LIST(trends, trends, all, 4);
         trends.growth = growth;
         return send_trends_of(w, target, 1, time_ns, &trends);
 }
@@ -705,8 +696,7 @@ TEST(closures_and_contents_are_of_the_newest_census)
                 of[i].name = (char *)told[i].name;
                 list[i] = &of[i];
         }
-        c.closures = closures;
-        c.n_closures = 2;
+        SET_LIST(c, closures, closures, 2);
         c.contents = list;
         c.n_contents = ARRAY_SIZE(list);
         u.body_case = HW__UPDATE__BODY_CENSUS;

@@ -17,8 +17,7 @@ static const Hw__Update *two_notes(void)
         SET(b, number, 2);
         a.text = (char *)(uintptr_t) "first";
         b.text = (char *)(uintptr_t) "second";
-        notes.notes = list;
-        notes.n_notes = 2;
+        SET_LIST(notes, notes, list, 2);
         u.target = (char *)(uintptr_t) "api";
         u.body_case = HW__UPDATE__BODY_NOTES;
         u.notes = &notes;
@@ -55,10 +54,8 @@ TEST(unknown_fields_and_bytes_go_too)
         Hw__Events events = HW__EVENTS__INIT;
         ProtobufCBinaryData texts[] = { { 2, (uint8_t *)(uintptr_t) "ab" }, { 0, NULL } };
         uint64_t numbers[] = { 1, 2, 3 };
-        events.texts = texts;
-        events.n_texts = 2;
-        events.numbers = numbers;
-        events.n_numbers = 3;
+        SET_LIST(events, texts, texts, 2);
+        SET_LIST(events, numbers, numbers, 3);
         const Hw__Events *e = counted(&events.base);
         assert_memory_equal(e->texts[0].data, "ab", 2);
         hw_message_unref(&e->base);
@@ -138,10 +135,8 @@ TEST(a_copy_is_whole)
         hw_message_unref(copy);
         hw_update_unref(u);
 
-        events.texts = texts;
-        events.n_texts = 2;
-        events.numbers = numbers;
-        events.n_numbers = 3;
+        SET_LIST(events, texts, texts, 2);
+        SET_LIST(events, numbers, numbers, 3);
         copy = message_copy(&events.base);
         assert_same_bytes(copy, &events.base);
         hw_message_unref(copy);

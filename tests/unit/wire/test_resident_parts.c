@@ -37,8 +37,7 @@ TEST(mapped_files_in_words)
 
         assert_string_equal(resident_files_text(text, sizeof(text), NULL), "");
         r.rss_bytes = 100 << 20;
-        r.mapped = mapped;
-        r.n_mapped = 2;
+        SET_LIST(r, mapped, mapped, 2);
         db.path = "/srv/db";
         db.resident_bytes = 80 << 20;
         libc.path = "/lib/libc.so.6";

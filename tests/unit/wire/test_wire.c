@@ -135,8 +135,7 @@ TEST(test_trends_and_alerts_refused)
         u.target = (char[]){ "a" };
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
-        trends.n_trends = 1;
-        trends.trends = all;
+        SET_LIST(trends, trends, all, 1);
         assert_int_equal(hw_update_kind(&u), HW__KIND__KIND_TREND);
         assert_null(refusal(&u));
         trend.has_band = 1;
@@ -148,8 +147,7 @@ TEST(test_trends_and_alerts_refused)
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
         assert_int_equal(hw_update_kind(&u), HW__KIND__KIND_ALERT);
-        alerts.n_alerts = 1;
-        alerts.alerts = list;
+        SET_LIST(alerts, alerts, list, 1);
         assert_non_null(refusal(&u));
         alert.rule = (char[]){ "leak" };
         assert_null(refusal(&u));
@@ -183,16 +181,14 @@ TEST(test_refused)
         assert_non_null(refusal(&u));
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        heap.n_samples = 1;
-        heap.samples = all;
+        SET_LIST(heap, samples, all, 1);
         samples.n_times_ns = samples.n_values = 2;
         samples.times_ns = samples.values = numbers;
         assert_null(refusal(&u));
         samples.n_values = 1;
         assert_non_null(refusal(&u));
         samples.n_values = 2;
-        heap.fact = bands;
-        heap.n_fact = 1;
+        SET_LIST(heap, fact, bands, 1);
         assert_non_null(refusal(&u)); /* a key without a value */
         heap.fact_value = (double[]){ 1.5 };
         heap.n_fact_value = 1;
@@ -205,8 +201,7 @@ TEST(test_refused)
         assert_non_null(refusal(&u));
         u.body_case = HW__UPDATE__BODY_DAEMON;
         u.daemon = &daemon;
-        daemon.n_targets = 1;
-        daemon.targets = names;
+        SET_LIST(daemon, targets, names, 1);
         assert_null(refusal(&u));
         u.target = (char[]){ "a" };
         assert_non_null(refusal(&u));
