@@ -20,7 +20,7 @@ import zmq
 
 from clients import RawClient, asks_on, attack_for_ever, come_and_go, endless, never_reads, toggle, too_early
 from common import scale
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for, written
 from live_log import LiveLog
 
 pytestmark = pytest.mark.long
@@ -615,8 +615,7 @@ def test_m6_bytes_that_are_no_text(directory):
 @pytest.mark.parametrize("text", ["[" * 100_000, "a: " * 50_000, "groups: " + "[" * 60 + "&a x" * 300],
                          ids=["deep", "colons", "anchors"])
 def test_m7_a_hostile_rule_file_is_refused_soon(directory, text):
-    rules = directory / "rules.yaml"
-    rules.write_text("groups: []\n")
+    rules = written(directory / "rules.yaml", "groups: []\n")
     with Daemon(directory, args=["--rules", str(rules)]) as d:
         rules.write_text(text)
         began = time.monotonic()

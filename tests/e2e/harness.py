@@ -378,6 +378,18 @@ def running(*command, **kwargs):
         process.wait()
 
 
+def end_input(program):
+    """The end of its input, and with it its own, which is a good one."""
+    program.stdin.close()
+    assert program.wait(DEADLINE_S) == 0, program.stderr and program.stderr.read()
+
+
+def written(path, content):
+    """The path, with a file of that content."""
+    (path.write_bytes if isinstance(content, bytes) else path.write_text)(content)
+    return path
+
+
 @contextlib.contextmanager
 def private_directory():
     """A short 0700 directory: socket paths have at most 107 bytes."""

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from harness import LOGS, Daemon, client, pb, private_directory, wait_for, wait_newer_checkpoint
+from harness import LOGS, Daemon, client, pb, private_directory, wait_for, wait_newer_checkpoint, written
 from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port
 
@@ -47,8 +47,7 @@ def rule(todo, name="big", expr="live > 30MiB", more=""):
 @contextlib.contextmanager
 def watched(directory, *rules, start=True):
     """A daemon with these rules and a program t: (daemon, feeder)."""
-    path = directory / "rules.yaml"
-    path.write_text("groups:\n  - name: test\n    rules:\n" + "".join(rules))
+    path = written(directory / "rules.yaml", "groups:\n  - name: test\n    rules:\n" + "".join(rules))
     with Feeder(directory / "t.eventlog") as feeder:
         d = Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", path))
         with d:
@@ -92,8 +91,7 @@ def test_fires_and_resolves(directory):
     said = directory / "said"
     tell = script(directory, "tell", f'{{ cat; env; }} >> "{said}.new"; mv "{said}.new" "{said}.$HEAPWATCH_STATE"\n'
                                      "echo told somebody\n")
-    token = directory / "token"
-    token.write_text("s3cret\n")
+    token = written(directory / "token", "s3cret\n")
     token.chmod(0o600)
     with Webhook() as hook, watched(directory, rule(["publish", "log", {"exec": [tell]}, {"webhook": {
             "url": hook.url, "bearer_file": str(token)}}])) as (d, feeder):

@@ -14,7 +14,8 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, pb, require_another_user, running, under_yama, wait_for
+from harness import (BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, end_input, pb, require_another_user, running,
+                     under_yama, wait_for)
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
@@ -106,8 +107,7 @@ def test_a_program_built_without_any_flag_is_watched_live(directory, bare):
 
             first = wait_for(kept, "bands")
             wait_for(lambda: kept() > first + (1 << 20), "bands that grow")
-            program.stdin.close()
-            assert program.wait(DEADLINE_S) == 0
+            end_input(program)
             ended = daemon.wait_state("p", "ENDED", "WAITING")
             assert ended.runs == 1 and daemon.health("p").lost_bytes == 0
             assert program.stderr.read() == ""
@@ -139,8 +139,7 @@ def test_requests(directory, bare):
             assert late.ask("start")[0]
             late.read_until(rb"datb.*datb")
             assert "log=" in late.ask("status")[1] and "log=off" not in late.ask("status")[1]
-            program.stdin.close()
-            assert program.wait(DEADLINE_S) == 0
+            end_input(program)
 
     of_every_build(directory, check)
 
@@ -166,8 +165,7 @@ def test_censuses_are_those_that_were_asked_for(directory, bare):
             assert asked("agent", "p", "heap", "none").stdout == "done\n"
             refused = asked("census", "p")
             assert refused.returncode == 1 and "there is no heap profile" in refused.stderr
-            program.stdin.close()
-            assert program.wait(DEADLINE_S) == 0
+            end_input(program)
             assert "no agent answers" in wait_for(lambda: (d := asked("census", "p")).returncode == 1 and d, "an error").stderr
     with Daemon(directory, f"log={LOGS / 'steady-gc-ghc9103' / 'run.eventlog'}"):
         assert "where there is no agent: start the program" in asked("census", "log").stderr
@@ -183,8 +181,7 @@ def test_a_late_reader_gets_all_definitions(directory, bare):
             wait_for(lambda: "census" in daemon.snapshot("p"), "a census")
             run = daemon.target("p").run_info
             assert run.pid == program.pid and run.ghc_version == "9.0.2"
-            program.stdin.close()
-            assert program.wait(DEADLINE_S) == 0
+            end_input(program)
 
 
 class Cutting(threading.Thread):
@@ -220,8 +217,7 @@ def test_a_connection_that_breaks_is_the_same_run(directory, bare):
             rules = {a.rule for u in daemon.snapshot("p").get("alerts", []) for a in u.alerts.alerts}
             assert not rules & {"crashed", "restart-loop"}
             proxy.over = True
-            program.stdin.close()
-            assert program.wait(DEADLINE_S) == 0
+            end_input(program)
 
     of_every_build(directory, check)
 
@@ -232,8 +228,7 @@ def test_a_reader_that_does_not_read_harms_nobody(directory, bare):
         reading = Asker(directory)
         reading.read_until(rb"datb")
         wait_for(lambda: "left_out=0 " not in reading.ask("status")[1], "blocks left out for the one that does not read")
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0
+        end_input(program)
         stuck.close()
 
 
@@ -260,8 +255,7 @@ def test_linked_in_it_needs_no_variable(directory, bare):
         a = Asker(directory)
         a.read_until(rb"datb")
         wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0
+        end_input(program)
 
 
 CABAL = """cabal-version: 2.4
@@ -289,8 +283,7 @@ def test_one_line_in_a_cabal_file(directory):
     env = {**os.environ, "HEAPWATCH_AGENT": f"socket={directory}/agent"}
     with running(program, env=env, stdin=subprocess.PIPE) as process:
         Asker(directory).read_until(b"ARR_WORDS")
-        process.stdin.close()
-        assert process.wait(DEADLINE_S) == 0
+        end_input(process)
 
 
 @pytest.mark.parametrize("settings", ["", "symbols=9.0.2,1,2,defaultRtsConfig,400000,70,RtsFlags,400000,1b8"], ids=["nothing", "others"])
@@ -456,8 +449,7 @@ def test_readers_are_killed_and_replaced(directory, bare):
             with contextlib.suppress(AssertionError, ConnectionError):
                 return a.ask("status")[0]
         wait_for(one_of_its_own, "an answer, once there is a place")
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+        end_input(program)
 
 
 def name_of_target(daemon, pid):
@@ -625,8 +617,7 @@ def test_options_of_the_build_are_the_programs_own(directory, bare):
     """-with-rtsopts: its log is written, and its collector's refusal of heap profiles is known."""
     with watched(directory, bare["own"], settings="flush=0.05") as process:
         Asker(directory).read_until(b"the program's collector refuses heap profiles")
-        process.stdin.close()
-        assert process.wait(DEADLINE_S) == 0, process.stderr.read()
+        end_input(process)
     done = subprocess.run([CLIENT, "summary", f"{directory}/own.eventlog"], capture_output=True, text=True)
     assert "the log ended with its end marker" in done.stdout, done.stderr
 
@@ -638,16 +629,14 @@ def test_nothing_is_added_that_the_runtime_would_refuse(directory, bare, options
         a.read_until(said.encode())
         assert "heap=-" in a.ask("status")[1]
         assert not a.ask("heap T")[0]
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+        end_input(program)
 
 
 def test_the_programs_own_log_is_written_too(directory, bare):
     with watched(directory, bare["serve-threaded-log"], "+RTS", "-l", f"-ol{directory}/own", settings="flush=0.05") as program:
         a = Asker(directory)
         a.read_until(rb"datb.")
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+        end_input(program)
     done = subprocess.run([CLIENT, "summary", f"{directory}/own"], capture_output=True, text=True)
     assert "the log ended with its end marker" in done.stdout
     with watched(directory, bare["threaded-log"], "fork", "0.02", "+RTS", "-l") as program:
@@ -664,8 +653,7 @@ def test_a_program_that_calls_the_file_writer_itself(directory, programs, option
         a.read_until(rb"datb.*\0\x12.*\0\x12.*\0\x12")         # blocks, although we do not flush
         stopped, why = a.ask("stop")
         assert stopped == (not options), why
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+        end_input(program)
     if options:
         done = subprocess.run([CLIENT, "summary", f"{directory}/own"], capture_output=True, text=True)
         assert "the log ended with its end marker" in done.stdout, done.stdout + done.stderr

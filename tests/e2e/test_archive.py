@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, printed, require, require_another_user, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, printed, require, require_another_user, wait_for, written
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -408,8 +408,7 @@ def test_runs_that_have_one_name_in_turn_are_two_runs(directory):
     daemon = Daemon(directory)
     with daemon as d, Archiver(directory, daemon, "-i", "10s") as a:
         for version, log in (("1", LOG), ("2", PROFILED)):
-            source = directory / f"{version}.eventlog"
-            source.write_bytes(log.read_bytes())
+            source = written(directory / f"{version}.eventlog", log.read_bytes())
             add = pb.AddTargetRequest(name="api", uri=f"file:{source}", one_run=True, labels=[f"version={version}"])
             assert d.ask(pb.Request(add_target=add))[0].WhichOneof("what") == "done"
             d.wait_state("api", "ENDED")

@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from fake_daemon import FakeDaemon, leaky
-from harness import LOGS, VALGRIND, Daemon, client, cpu_s, pb, piped, private_directory, wait_for
+from harness import LOGS, VALGRIND, Daemon, client, cpu_s, pb, piped, private_directory, wait_for, written
 from live_log import LiveLog
 from terminal import top
 from web_browser import Web
@@ -350,8 +350,7 @@ def stale_s(screen):
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_daemon_goes_and_comes_back(directory, end):
-    log = directory / "a.eventlog"
-    log.write_bytes(LEAKY.read_bytes())
+    log = written(directory / "a.eventlog", LEAKY.read_bytes())
     d = Daemon(directory, f"api={log}").start()
     try:
         with top(directory, "--connect", d.publish, "--view", "bands") as t:

@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from harness import LONG, LOGS, client, without_page
+from harness import LONG, LOGS, client, without_page, written
 
 LOG = (LOGS / "leaky-hT-ghc902" / "run.eventlog").read_bytes()
 HEADER = LOG.index(b"hdredatb") + 8
@@ -73,8 +73,7 @@ CLASSES = [
 
 @pytest.mark.parametrize("data, status, words", [c[1:] for c in CLASSES], ids=[c[0] for c in CLASSES])
 def test_a_class_of_damage(directory, data, status, words):
-    path = directory / "run.eventlog"
-    path.write_bytes(data)
+    path = written(directory / "run.eventlog", data)
     done = client("check", path)
     said = (done.stdout + done.stderr).decode()
     assert done.returncode == status and words in said, done
@@ -121,8 +120,7 @@ READERS = [("check",), ("summary",), ("trend",), ("alerts",), ("top", "--once"),
 @pytest.mark.parametrize("bomb, words", [pytest.param(bomb, words, id=f"{words[0]} {bomb}")
                                          for k, words in enumerate(READERS) for i, bomb in enumerate(BOMBS) if LONG or k == 0 or k % 3 == i])
 def test_a_bomb_is_not_read_to_its_end(directory, bomb, words):
-    path = directory / "bomb.gz"
-    path.write_bytes(BOMBS[bomb])
+    path = written(directory / "bomb.gz", BOMBS[bomb])
     done = client(*words, path, cwd=directory)
     assert b"reading stopped after 268," in done.stderr and b"256 MiB of them are damaged" in done.stderr, done
     assert done.returncode == (words[0] == "check") or words[0] == "alerts" and done.returncode == 1, done

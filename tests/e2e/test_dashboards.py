@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, free_ports, running, wait_for
+from harness import CLIENT, LOGS, ROOT, Daemon, free_ports, running, wait_for, written
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 FOLDER = ROOT / "docs" / "dashboards"
@@ -34,11 +34,9 @@ def ask(port, path, **query):
 
 def test_prometheus_answers_every_expression(directory):
     port, scraped = free_ports(), free_ports()
-    token = directory / "token"
-    token.write_text("0123456789abcdef0123\n")
+    token = written(directory / "token", "0123456789abcdef0123\n")
     token.chmod(0o600)
-    config = directory / "prometheus.yml"
-    config.write_text(f"""
+    config = written(directory / "prometheus.yml", f"""
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: [{FOLDER / 'heapwatch.rules.yml'}]
 scrape_configs:

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import client
+from harness import client, written
 
 SERVER = """cabal-version: 2.4
 name: server
@@ -52,8 +52,7 @@ def examine(directory):
 
 
 def test_cabal(tmp_path):
-    file = tmp_path / "server.cabal"
-    file.write_text(SERVER)
+    file = written(tmp_path / "server.cabal", SERVER)
     report, needed = examine(tmp_path)
     assert report["ghcVersion"] is None
     assert needed == [("server.cabal", 17, "if impl(ghc < 9.4)"), ("server.cabal", 22, "remove -xn where bands are wanted")]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, client, piped
+from harness import CLIENT, LOGS, ROOT, client, piped, written
 
 DATA = ROOT / "tests" / "data" / "finished"
 
@@ -117,8 +117,7 @@ def test_bands_and_live_data_add_up(log, sign, version):
 def test_buffers_that_were_not_flushed_are_read_in_the_order_of_time(run, directory):
     """What two capabilities wrote lies one behind the other: nothing is late, and the newest is what happened last."""
     path = LOGS / run / "run.eventlog"
-    packed = directory / "run.eventlog"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
+    packed = written(directory / "run.eventlog", gzip.compress(path.read_bytes()))
     lives = re.findall(r"^ *([\d.]+) .*HEAP_LIVE .*live_bytes=(\d+)", client("events", path).stdout.decode(), re.M)
     summary, trend = as_json("summary", path), as_json("trend", path)
     newest = [u["heap"]["liveBytes"] for u in piped(path) if "liveBytes" in u.get("heap", {})][-1]
@@ -148,8 +147,7 @@ def test_gzip_with_zeros_behind_it(directory):
     """Padding of tapes and disks, which gzip takes, too; anything else behind the end is damage."""
     log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
     for i, (tail, status) in enumerate(((bytes(100), 0), (bytes(300000), 0), (bytes(512) + gzip.compress(b"") + bytes(1), 0), (bytes(100) + b"x", 1))):
-        path = directory / f"{i}.eventlog.gz"
-        path.write_bytes(gzip.compress(log) + tail)
+        path = written(directory / f"{i}.eventlog.gz", gzip.compress(log) + tail)
         done = client("check", path)
         assert done.returncode == status, (tail[:4], len(tail), done)
 

@@ -7,7 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from fake_daemon import FakeDaemon
-from harness import LOGS, ROOT, Daemon, pb, private_directory, wait_for
+from harness import LOGS, ROOT, Daemon, pb, private_directory, wait_for, written
 from test_web import Web
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -148,8 +148,7 @@ def test_labels_hold_anything_and_alerts_are_told():
 
 
 def test_a_token_guards_metrics_too(directory):
-    token = directory / "token"
-    token.write_text("0123456789abcdef0123\n")
+    token = written(directory / "token", "0123456789abcdef0123\n")
     token.chmod(0o600)
     with Web("--token-file", token, LOG) as web:
         assert web.ask("/metrics")[0] == 401

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, LONG, MAY_CLOSE_OUTPUT, client, piped
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, LONG, MAY_CLOSE_OUTPUT, client, piped, written
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_000)
@@ -124,8 +124,7 @@ def test_the_daemon_notices_too(option):
 
 def test_a_slow_reader_is_nothing_to_report(directory):
     """The daemon of finished logs waits for its client, and that for a pager: no turn of a loop is too long there."""
-    log = directory / "many.eventlog"
-    log.write_bytes(LOG.read_bytes() * (8_000_000 // LOG.stat().st_size))
+    log = written(directory / "many.eventlog", LOG.read_bytes() * (8_000_000 // LOG.stat().st_size))
     with subprocess.Popen([CLIENT, "events", "--format", "json", log], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as reading:
         reading.stdout.read(1)

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, ROOT, WATCHED, Daemon, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, WATCHED, Daemon, running, wait_for, written
 
 
 class Own:
@@ -262,8 +262,7 @@ def test_two_daemons_do_not_share_what_they_keep(directory, kept):
 @pytest.mark.skipif(WATCHED, reason="a sanitizer reports crashes itself")
 def test_checkpoints_that_end_each_daemon_are_set_aside(directory):
     """A damaged state must not keep the daemon down for good: after three crashes in a row it is not read any more."""
-    log = directory / "run.eventlog"
-    log.write_bytes((ROOT / "tests/data/logs/leaky-hT-ghc9103/run.eventlog").read_bytes())
+    log = written(directory / "run.eventlog", (ROOT / "tests/data/logs/leaky-hT-ghc9103/run.eventlog").read_bytes())
     daemon = Daemon(directory, f"a={log}", args=("--checkpoint", str(directory / "state.d"), "--checkpoint-every", "100ms"))
     for _ in range(3):
         daemon.start()

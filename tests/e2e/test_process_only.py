@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, pb, running, wait_for, wait_newer_checkpoint
+from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, end_input, pb, running, wait_for, wait_newer_checkpoint
 
 MIB = 1 << 20
 WAITS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
@@ -193,8 +193,7 @@ def test_every_command_says_the_same_reason(directory, programs, kind):
         wait_for(lambda: process(daemon, kind), "a sample of it")
         wait_for(lambda: f"  watched as {kind}\n" in heapwatch(daemon, "ps").stdout, "the target in the list")
         assert heapwatch(daemon, "detach", program.pid).returncode == 0 and not daemon.status().targets
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0
+        end_input(program)
 
 
 def test_run_watches_from_outside_and_knows_its_end(directory, programs):

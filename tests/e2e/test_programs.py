@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness import DEADLINE_S, Daemon, pb, running, wait_for
+from harness import DEADLINE_S, Daemon, end_input, pb, running, wait_for
 
 
 def launch(program, log, *args, rts=("-l", "-hT", "-i0.1")):
@@ -47,8 +47,7 @@ def test_seen_while_it_runs(directory, programs, kind):
         points = pb.Request(history=pb.HistoryRequest(target="t", series=pb.SERIES_LIVE))
         wait_for(lambda: (lambda p: p and max(x.max for x in p) > 2 * p[0].min)(d.ask(points)[0].history.points), "growth")
         assert program.poll() is None
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+        end_input(program)
         d.wait_state("t", "ENDED")
         notes = [n.text for u in d.snapshot("t")["notes"] for n in u.notes.notes]
         assert [n for n in notes if n in ("begin", "half", "end")] == ["begin", "half", "end"]

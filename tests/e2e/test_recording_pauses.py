@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import Daemon, client, pb, printed, wait_for
+from harness import Daemon, client, pb, printed, wait_for, written
 from live_log import LiveLog
 
 SECOND = 10**9
@@ -126,8 +126,7 @@ def test_read_only(directory, disk):
 
 def test_floor_of_free_space(directory, disk):
     """Less than what is to be left free: nothing is written, until there is more."""
-    filler = disk / "filler"
-    filler.write_bytes(bytes(4 << 20))
+    filler = written(disk / "filler", bytes(4 << 20))
     program = Program(directory, disk / "kept", "5MiB")
     assert program.paused() == "less than 5.00 MiB is free on its disk"
     program.says_so("less than 5.00 MiB")
@@ -160,8 +159,7 @@ def test_a_disk_that_others_fill_costs_no_recording(directory, disk):
     wait_for(lambda: program.recording().disk_bytes, "something on disk", poll_s=0.2)
     kept = {path: path.stat().st_size for path in (disk / "kept").rglob("*.blocks*")} or \
            {path: path.stat().st_size for path in (disk / "kept").rglob("*") if path.is_file()}
-    filler = disk / "filler"
-    filler.write_bytes(bytes(7 << 20))
+    filler = written(disk / "filler", bytes(7 << 20))
     reason = program.paused()       # a write that fails may come before the next look at the free space
     assert reason in ("less than 2.00 MiB is free on its disk", "No space left on device")
     program.says_so(reason)

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from harness import LOGS, ROOT, client
+from harness import LOGS, ROOT, client, written
 from live_log import LiveLog
 
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -127,8 +127,7 @@ def test_builtin_rules_of_what_is_made_up(name, directory):
 @pytest.mark.parametrize("name", LOGGED)
 def test_builtin_rules_of_real_logs(name, directory):
     logs, fired = LOGGED[name]
-    path = directory / "runs.eventlog"
-    path.write_bytes(b"".join((LOGS / log / "run.eventlog").read_bytes() for log in logs))
+    path = written(directory / "runs.eventlog", b"".join((LOGS / log / "run.eventlog").read_bytes() for log in logs))
     assert {rule for rule, *_ in judge(path)} == fired
 
 

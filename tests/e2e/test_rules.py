@@ -11,7 +11,7 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-from harness import DAEMON, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, running, wait_for
+from harness import DAEMON, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, running, wait_for, written
 from live_log import LiveLog
 
 Alert = pb.Alert
@@ -222,8 +222,7 @@ def test_a_rule_is_one_case_however_often_it_fires(directory):
 
 
 def test_a_program_that_begins_again_and_again(directory):
-    log = directory / "loop.eventlog"
-    log.write_bytes((LOGS / "crash-kill9-ghc9103" / "run.eventlog").read_bytes() * 4)
+    log = written(directory / "loop.eventlog", (LOGS / "crash-kill9-ghc9103" / "run.eventlog").read_bytes() * 4)
     said = client("check", log).stdout.decode()
     assert "critical: restart-loop" in said and "3 times" in said and "warning: log-not-completed" in said and "crashed" not in said
 

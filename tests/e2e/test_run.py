@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from harness import (CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, require, require_tracing, running, wait_for,
-                     wait_newer_checkpoint)
+                     wait_newer_checkpoint, written)
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -308,8 +308,7 @@ def test_users_flags_win(daemon, programs):
 
 def test_scripts_are_started_once(daemon, tmp_path):
     """Never to ask them anything."""
-    script = tmp_path / "script"
-    script.write_text("#!/bin/sh\necho started >>started\nexit 5\n")
+    script = written(tmp_path / "script", "#!/bin/sh\necho started >>started\nexit 5\n")
     script.chmod(0o755)
     status, _, err = finish(start(daemon, "--no-agent", "--", script))
     assert status == 5 and "not a GHC-compiled program" in err

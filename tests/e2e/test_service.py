@@ -12,7 +12,7 @@ import threading
 import pytest
 
 import harness
-from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, printed, require, require_another_user, wait_for
+from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, printed, require, require_another_user, wait_for, written
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 UNITS = ["heapwatchd", "heapwatch-export", "heapwatch-archive"]
@@ -119,8 +119,7 @@ def system_calls(name):
 
 def filtered(directory, name, program):
     """A program that starts `program` with the unit's filter of system calls, as systemd does, by libseccomp."""
-    script = directory / f"filtered-{program.name}"
-    script.write_text(f"""#!/usr/bin/python3
+    script = written(directory / f"filtered-{program.name}", f"""#!/usr/bin/python3
 import ctypes, errno, os, sys
 seccomp = ctypes.CDLL("libseccomp.so.2")
 seccomp.seccomp_init.restype = ctypes.c_void_p
@@ -141,8 +140,7 @@ os.execv({str(program)!r}, [{str(program)!r}] + sys.argv[1:])
 @pytest.mark.parametrize("name", UNITS)
 def test_units_allow_little(directory, name):
     """The score of systemd-analyze security: at most 2.0 of 10."""
-    path = directory / f"{name}.service"
-    path.write_text(unit(name))
+    path = written(directory / f"{name}.service", unit(name))
     done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", path], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
     found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
@@ -158,8 +156,7 @@ def test_units_allow_little(directory, name):
 @pytest.mark.parametrize("dynamic, more", [("yes", {}), ("no", {"PrivateTmp": 0.2, "RemoveIPC": 0.1})])
 def test_units_are_open_only_where_they_must_be(directory, name, dynamic, more):
     """Setting by setting; also when a drop-in has a user of the machine, who has not what DynamicUser= implies."""
-    path = directory / f"{name}.service"
-    path.write_text(unit(name).replace("DynamicUser=yes", f"DynamicUser={dynamic}"))
+    path = written(directory / f"{name}.service", unit(name).replace("DynamicUser=yes", f"DynamicUser={dynamic}"))
     listed = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", "--json=short", path], stdout=subprocess.PIPE,
                             text=True, timeout=DEADLINE_S, check=True).stdout
     assert {x["json_field"]: float(x["exposure"]) for x in json.loads(listed) if not x["set"]} == EXPOSED | EXPOSED_MORE[name] | more
@@ -213,8 +210,7 @@ def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
     require_another_user()
     require("to become another user with the unit's capabilities", *be, "true")
     harness.copy_program(harness.DAEMON, directory)      # that user may not see where this tree is
-    script = directory / "as-service"
-    script.write_text(f'#!/bin/sh\nexec {" ".join(be)} {directory / harness.DAEMON.name} "$@"\n')
+    script = written(directory / "as-service", f'#!/bin/sh\nexec {" ".join(be)} {directory / harness.DAEMON.name} "$@"\n')
     script.chmod(0o755)
     public = directory / "public.eventlog"
     shutil.copy(LOG, public)

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, CLIENT, LONG, ROOT, Daemon, Programs, client, copy_program, require_tracing, running, wait_for
+from harness import BUILD, CLIENT, LONG, ROOT, Daemon, Programs, client, copy_program, require_tracing, running, wait_for, written
 
 pytestmark = pytest.mark.xdist_group("inside")
 PROBABLY = " (probably)"
@@ -97,8 +97,7 @@ def test_a_name_that_only_context_decides_is_marked(tmp_path, signatures):
 def test_signatures_that_cannot_be_used_are_told(tmp_path):
     require_tracing()
     stripped = strip(programs["plain"], tmp_path)
-    damaged = tmp_path / "damaged.hwsig"
-    damaged.write_bytes(b"HWSIG02\nno zstd")
+    damaged = written(tmp_path / "damaged.hwsig", b"HWSIG02\nno zstd")
     _, told = frames_of(stripped, damaged)
     assert [s for s in told["sentences"] if s.startswith(f"without names by signatures, {damaged}: it is damaged")]
 
@@ -122,8 +121,7 @@ def test_of_several_files_that_of_the_program_is_used(tmp_path, signatures):
 
 
 def test_libraries_that_cannot_be_read_are_told(tmp_path):
-    text = tmp_path / "text.a"
-    text.write_text("no archive")
+    text = written(tmp_path / "text.a", "no archive")
     for libraries, why in (([tmp_path / "none.a"], "No such file"), ([text], "no archive"), ([], "expected libraries")):
         done = make_signatures(tmp_path / "out.hwsig", *libraries)
         assert done.returncode == 2 and why in done.stderr.decode() and not (tmp_path / "out.hwsig").exists()
@@ -205,8 +203,7 @@ def test_what_was_found_is_kept_for_the_next_start(directory, of_runtime):
     folder.mkdir()
     for path in (CLIENT, CLIENT.with_name("heapwatch-live"), *BUILD.glob("libheapwatch*.so*")):
         shutil.copy(path, programs)
-    inspect = programs / "heapwatch-inspect"
-    inspect.write_text(f'#!/bin/sh\n[ "$1" != symbols ] || echo "$3" >> {searches}\nexec {INSPECT} "$@"\n')
+    inspect = written(programs / "heapwatch-inspect", f'#!/bin/sh\n[ "$1" != symbols ] || echo "$3" >> {searches}\nexec {INSPECT} "$@"\n')
     inspect.chmod(0o755)
     known = folder / "ghc.hwsig"
     shutil.copy(of_runtime, known)

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import LOGS, ROOT, client, piped, printed
+from harness import LOGS, ROOT, client, piped, printed, written
 
 PROFILES = sorted(p.parent.name for p in LOGS.glob("*/run.hp"))
 
@@ -85,8 +85,7 @@ def test_damaged_lines_are_said_with_their_number(directory):
     lines = (LOGS / "leaky-hT-ghc9103" / "run.hp").read_text().splitlines()
     lines[11] = "no number here"
     lines[20] = "ARR_WORDS\t12three"
-    bad = directory / "bad.hp"
-    bad.write_text("\n".join(lines) + "\n")
+    bad = written(directory / "bad.hp", "\n".join(lines) + "\n")
     done = client("summary", bad)
     assert done.returncode == 0
     assert re.search(r"2 lines of its text could not be read, the first is line 12: expected LABEL, a tab and a number",
@@ -122,11 +121,9 @@ def collapsed(path):
 def test_a_profile_as_json(form, directory):
     said, path = Profile(PROFILE), PROFILE
     if form == "on one line":
-        path = directory / "x.prof"
-        path.write_text(json.dumps(said.json, separators=(",", ":")))
+        path = written(directory / "x.prof", json.dumps(said.json, separators=(",", ":")))
     elif form == "compressed":
-        path = directory / "x.prof.gz"
-        path.write_bytes(gzip.compress(PROFILE.read_bytes()))
+        path = written(directory / "x.prof.gz", gzip.compress(PROFILE.read_bytes()))
     assert collapsed(path) == +said.ticks
     assert sum(said.ticks.values()) == said.json["total_ticks"]
     facts = [json.loads(line) for line in client("convert", path, "--to", "json").stdout.splitlines()]
@@ -182,8 +179,7 @@ def test_a_profile_that_is_cut_off(directory):
 def test_arguments_that_ghc_does_not_escape(argument, directory):
     """Its quotation marks stay as they are: of the arguments nothing is known, and all else is."""
     arguments = '"arguments": ["./' + json.loads(PROFILE.read_text())["arguments"][0].removeprefix("./")
-    odd = directory / "odd.prof"
-    odd.write_text(PROFILE.read_text().replace(arguments, arguments + f'", "{argument}', 1))
+    odd = written(directory / "odd.prof", PROFILE.read_text().replace(arguments, arguments + f'", "{argument}', 1))
     done = client("summary", odd)
     assert done.returncode == 0 and b"expected arguments as JSON" in done.stderr, done.stderr
     assert client("convert", odd, "--to", "collapsed").stdout == client("convert", PROFILE, "--to", "collapsed").stdout != b""
@@ -195,15 +191,13 @@ def test_arguments_that_ghc_does_not_escape(argument, directory):
     ('"profile": {"id": -1, "ticks": 1, "children": []}}', b"whole number"),
     ('"profile": {"id": 1, "ticks": 1, "children": [}}', b"-pj"), ('"x": [[[{"profile": {}}', b"cut off")])
 def test_a_profile_that_is_hostile(what, expected, directory):
-    bad = directory / "bad.prof"
-    bad.write_text('{"program": "p", "tick_interval": 1, "total_ticks": 1, ' + what)
+    bad = written(directory / "bad.prof", '{"program": "p", "tick_interval": 1, "total_ticks": 1, ' + what)
     done = client("summary", bad, timeout=120)
     assert done.returncode == 0 and expected in done.stderr, done.stderr
 
 
 def test_what_is_no_text_of_the_runtime(directory):
-    bad = directory / "x.txt"
-    bad.write_text("JOBS\nnothing\n")
+    bad = written(directory / "x.txt", "JOBS\nnothing\n")
     done = client("summary", bad)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, pb, running, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, pb, running, wait_for, written
 from live_log import LiveLog
 
 FINE = ("--resolution", "100ms", "--leak-after", "3s")
@@ -86,8 +86,7 @@ def fires(daemon, rule):
 
 def sooner(directory, *rules):
     """A rule file: built-in rules that wait for a second only, not for minutes."""
-    path = directory / "rules.yaml"
-    path.write_text(json.dumps({"groups": [{"name": "g", "rules": [{"alert": r, "for": "1s"} for r in rules]}]}))
+    path = written(directory / "rules.yaml", json.dumps({"groups": [{"name": "g", "rules": [{"alert": r, "for": "1s"} for r in rules]}]}))
     return "--rules", path
 
 

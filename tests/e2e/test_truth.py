@@ -16,7 +16,7 @@ import subprocess
 
 import pytest
 
-from harness import LOGS, client, piped
+from harness import LOGS, client, piped, written
 
 pytestmark = pytest.mark.many
 
@@ -165,8 +165,7 @@ def secret_log():
 
 
 def test_the_environment_is_never_shown(directory):
-    log = directory / "old.eventlog"
-    log.write_bytes(secret_log())
+    log = written(directory / "old.eventlog", secret_log())
     commands = [["events", log], ["events", log, "--format", "json"], ["events", log, "--show-arguments"],
                 ["events", log, "--format", "json", "--show-arguments"], ["events", log, "--count"],
                 ["events", log, "--kind", "PROGRAM_ENV", "--format", "json"], ["summary", log],
@@ -353,8 +352,7 @@ def test_summary_of_many_logs_and_runs(directory):
 
 
 def test_summary_goes_on_after_a_bad_log(directory):
-    bad = directory / "bad.eventlog"
-    bad.write_bytes(b"version https://git-lfs.github.com/spec/v1\n")
+    bad = written(directory / "bad.eventlog", b"version https://git-lfs.github.com/spec/v1\n")
     done = client("summary", bad, log_of("parallel-ghc9103"))
     assert done.returncode == 2 and b"bad.eventlog" in done.stderr and b"Productivity" in done.stdout
 
@@ -457,8 +455,7 @@ def hostile_log():
 
 
 def test_convert_makes_any_label_one_word(directory):
-    log = directory / "hostile.eventlog"
-    log.write_bytes(hostile_log())
+    log = written(directory / "hostile.eventlog", hostile_log())
     output("convert", log, "--to", "hp", "-o", directory / "h.hp")
     samples = hp_samples((directory / "h.hp").read_text())
     assert [t for t, _ in samples] == [0, 0.5, 1.0, 2.0]        # the unfinished sample is not in it
@@ -474,16 +471,14 @@ def test_convert_makes_any_label_one_word(directory):
 
 
 def test_convert_keeps_the_old_file_when_it_fails(directory):
-    out = directory / "old.hp"
-    out.write_text("precious")
+    out = written(directory / "old.hp", "precious")
     done = client("convert", log_of("parallel-ghc9103"), "--to", "hp", "-o", out)
     assert done.returncode == 2 and b"no heap profile" in done.stderr and b"-hT" in done.stderr
     assert out.read_text() == "precious" and [p.name for p in directory.iterdir()] == ["old.hp"]
 
 
 def test_convert_chooses_a_run(directory):
-    both = directory / "both.eventlog"
-    both.write_bytes(log_of("cc-hm-ghc902").read_bytes() + log_of("cc-he-ghc9103").read_bytes())
+    both = written(directory / "both.eventlog", log_of("cc-hm-ghc902").read_bytes() + log_of("cc-he-ghc9103").read_bytes())
     for run, name in ((1, "cc-hm-ghc902"), (2, "cc-he-ghc9103")):
         done = client("convert", both, "--to", "hp", "--run", run)
         assert done.returncode == 0 and b"2 runs" in done.stderr

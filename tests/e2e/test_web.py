@@ -16,7 +16,7 @@ import urllib.parse
 import pytest
 
 from fake_daemon import FakeDaemon
-from harness import CLIENT, DEADLINE_S, LOGS, VALGRIND, WATCHED, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, VALGRIND, WATCHED, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for, written
 from live_log import LiveLog
 
 pytestmark = pytest.mark.xdist_group("web")      # its tests share what runs
@@ -546,8 +546,7 @@ def test_the_printed_address_has_the_token_once(served):
 
 
 def test_token_files_are_private_and_regular(directory):
-    token = directory / "token"
-    token.write_text("0123456789abcdef0123\n")
+    token = written(directory / "token", "0123456789abcdef0123\n")
     for mode in (0o644, 0o640, 0o602):
         token.chmod(mode)
         done = client("web", "--token-file", token, LEAKY)
@@ -712,8 +711,7 @@ def test_tokens_have_names_and_roles():
     roles = {"reader": "read", "oncall": "silence", "admin": "control"}
     tokens = {name: name * 4 for name in roles}
     with private_directory() as d, Daemon(d) as daemon:
-        file = d / "tokens"
-        file.write_text("".join(f"{name} {role} {tokens[name]}\n" for name, role in roles.items()))
+        file = written(d / "tokens", "".join(f"{name} {role} {tokens[name]}\n" for name, role in roles.items()))
         file.chmod(0o600)
         with Web("--connect", daemon.publish, "--allow-control", "--token-file", file) as web:
             for name, role in roles.items():
