@@ -12,6 +12,7 @@
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 
 struct number {
         uint64_t whole;
@@ -29,11 +30,8 @@ static bool read_number(const char *text, struct number *ret)
         struct number n = { .rest = text };
         double scale = 1;
 
-        if (!is_digit(*n.rest))
+        if (!digits_read(&n.rest, &n.whole))
                 return false;
-        for (; is_digit(*n.rest); n.rest++)
-                if (ckd_mul(&n.whole, n.whole, 10u) || ckd_add(&n.whole, n.whole, (uint64_t)(*n.rest - '0')))
-                        return false;
         if (*n.rest == '.') {
                 n.rest++;
                 if (!is_digit(*n.rest))
