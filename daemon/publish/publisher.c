@@ -303,19 +303,11 @@ void publisher_set_wish(struct publisher *p, const struct update_wish *wish)
         p->wish = *wish;
 }
 
-void publisher_set_messages(struct publisher *p, const struct target_messages *messages)
-{
-        p->messages = *messages;
-}
-
-void publisher_set_model(struct publisher *p, struct model *m)
+void publisher_attach(struct publisher *p, struct model *m, struct tracker *t, const struct target_messages *messages)
 {
         p->model = m;
-}
-
-void publisher_set_tracker(struct publisher *p, struct tracker *t)
-{
         p->tracker = t;
+        p->messages = *messages;
 }
 
 int publisher_error(const struct publisher *p)

@@ -56,9 +56,8 @@ int publisher_rename(struct publisher *p, const char *target);
 /* From now on makes only that. */
 void publisher_set_wish(struct publisher *p, const struct update_wish *wish);
 
-/* The sink for model_new; then the model itself (borrowed until publisher_destroy). */
+/* The sink for model_new. */
 struct model_sink publisher_sink(struct publisher *p);
-void publisher_set_model(struct publisher *p, struct model *m);
 
 /* The alerts to publish (borrowed; NULL: none), and where their extra comes from (NULL: nowhere). */
 void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx);
@@ -72,10 +71,9 @@ struct target_messages {
         void (*target)(void *ctx, struct encoder *e, Hw__Target *out);
         void (*health)(void *ctx, struct encoder *e, Hw__Health *out);
 };
-void publisher_set_messages(struct publisher *p, const struct target_messages *messages);
 
-/* Where trends come from (borrowed until publisher_destroy); without one none are published. */
-void publisher_set_tracker(struct publisher *p, struct tracker *t);
+/* What it publishes. Model and tracker are borrowed until publisher_destroy; without a tracker there are no trends. */
+void publisher_attach(struct publisher *p, struct model *m, struct tracker *t, const struct target_messages *messages);
 
 /* Sends what was collected and all kinds whose state changed since last time. wall_ns: now, Unix time. */
 void publisher_flush(struct publisher *p, uint64_t wall_ns);

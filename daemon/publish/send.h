@@ -78,7 +78,7 @@ struct publisher {
         uint64_t epoch;
         struct update_sink sink;
         struct target_messages messages;
-        struct model *model;     /* borrowed; NULL until publisher_set_model */
+        struct model *model;     /* borrowed; NULL until publisher_attach */
         struct tracker *tracker; /* borrowed; NULL: no trends are published */
         struct encoder *encoder; /* shared */
         struct gathered gathered;

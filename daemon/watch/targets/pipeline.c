@@ -55,10 +55,8 @@ void pipeline_wire(struct pipeline *p)
                 sinks[n++] = alerting_sink(p->alerting);
         model_set_sinks(p->model, sinks, n);
         const struct target_messages messages = pipeline_messages(p);
-        publisher_set_messages(p->publisher, &messages);
         tracker_set_model(p->tracker, p->model);
-        publisher_set_model(p->publisher, p->model);
-        publisher_set_tracker(p->publisher, p->unjudged ? NULL : p->tracker);
+        publisher_attach(p->publisher, p->model, p->unjudged ? NULL : p->tracker, &messages);
 }
 
 static int make_alerting(struct pipeline *p, const struct pipeline_options *given)

@@ -55,7 +55,7 @@ static int set_up_with(bool agent)
         model = model_new(NULL);
         model_set_sinks(model, sinks, 2);
         tracker_set_model(tracker, model);
-        publisher_set_model(publisher, model);
+        publisher_attach(publisher, model, NULL, &(const struct target_messages){ NULL });
         struct alerting_options options = { .target = "t",
                                             .rules = rules,
                                             .model = model,

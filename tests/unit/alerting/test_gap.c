@@ -211,7 +211,7 @@ static int set_up(void **state)
         sink = tracker_sink(tracker);
         feed.m = model_new(&sink);
         tracker_set_model(tracker, feed.m);
-        publisher_set_model(publisher, feed.m);
+        publisher_attach(publisher, feed.m, NULL, &(const struct target_messages){ NULL });
         alerting = alerting_new(&(struct alerting_options){
                 .target = "t", .rules = rules, .model = feed.m, .tracker = tracker, .publisher = publisher });
         assert_non_null(alerting);

@@ -245,8 +245,7 @@ static struct follower *open_publisher(void)
         struct model_sink sink = publisher_sink(f->p);
         f->m = model_new(&sink);
         assert_non_null(f->m);
-        publisher_set_model(f->p, f->m);
-        publisher_set_messages(f->p, &(const struct target_messages){ f, fill_target, fill_health });
+        publisher_attach(f->p, f->m, NULL, &(const struct target_messages){ f, fill_target, fill_health });
         return f;
 }
 
