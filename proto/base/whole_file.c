@@ -71,16 +71,17 @@ int whole_file_write(const char *path, const char *text, size_t size)
         return err;
 }
 
-static int read_all(int fd, size_t max, char **ret_text, size_t *ret_size)
+/* As long as it is now: such files are replaced, never written on. */
+static int read_all(int fd, size_t size, char **ret_text, size_t *ret_size)
 {
-        char *text = malloc(max + 2);
+        char *text = malloc(size + 1);
 
         if (!text)
                 return -ENOMEM;
-        const ssize_t n = read_full(fd, text, max + 1);
-        if (n < 0 || (size_t)n > max) {
+        const ssize_t n = read_full(fd, text, size);
+        if (n < 0) {
                 free(text);
-                return n < 0 ? (int)n : -EFBIG;
+                return (int)n;
         }
         text[n] = '\0';
         *ret_text = text;
@@ -103,7 +104,7 @@ int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_s
         else if (st.st_size > (off_t)max)
                 err = -EFBIG;
         else
-                err = read_all(fd, max, ret_text, ret_size);
+                err = read_all(fd, (size_t)st.st_size, ret_text, ret_size);
         (void)close(fd);
         return err;
 }
