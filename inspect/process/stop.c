@@ -238,7 +238,8 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
                                 (long)pid, THREADS_MOST);
         else if (late)
                 (void)error_set(error,
-                                "process %ld did not stop within --max-pause; it runs. Give it more time, or --no-stop",
+                                "process %ld did not stop within --max-pause: it is busy, or its control group is "
+                                "frozen. Give it more time, or --no-stop",
                                 (long)pid);
         else
                 (void)error_set(error, "process %ld cannot be stopped: %s", (long)pid,
