@@ -8,6 +8,7 @@
 
 #include "client/cli/report.h"
 #include "client/out/export/limits.h"
+#include "client/out/export/plan.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -70,7 +71,7 @@ void queue_drop(struct send_queue *q)
 static const char *const failure_kinds[] = { "refused in part", "failed, tried again", "refused for good, left out" };
 
 struct delivery {
-        struct delivery_options options;
+        const struct sink_plan *plan;
         struct send_queue queue;
         struct journal *journal;
         struct sender *sender;
@@ -117,9 +118,9 @@ static void send_next(struct delivery *d)
         uint64_t now = clock_mono_ns();
 
         /* Drops the oldest beyond the bounds. The one being sent belongs to the sender until it reports the outcome. */
-        uint64_t wall_ns = clock_wall_ns(), since = wall_ns > d->options.queue_ns ? wall_ns - d->options.queue_ns : 0;
+        uint64_t wall_ns = clock_wall_ns(), since = wall_ns > d->plan->queue_ns ? wall_ns - d->plan->queue_ns : 0;
 
-        while (!d->sending && queue_overdue(&d->queue, d->options.queue_bytes, since)) {
+        while (!d->sending && queue_overdue(&d->queue, d->plan->queue_bytes, since)) {
                 d->health.samples_lost += queue_oldest(&d->queue)->samples;
                 drop_oldest(d);
         }
@@ -148,7 +149,7 @@ static void report_failure(struct delivery *d, const struct sent *sent, uint64_t
         if (d->said_ns[kind] && now - d->said_ns[kind] < SAY_EVERY_NS)
                 return;
         d->said_ns[kind] = now;
-        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name, failure_kinds[kind],
+        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->plan->name, failure_kinds[kind],
                        sent->detail, d->queue.samples);
 }
 
@@ -167,7 +168,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                 d->health.batches_sent++;
                 d->sent_ns = now;
                 if (d->failures)
-                        report_info("sink=%s works again after failures=%u", d->options.name, d->failures);
+                        report_info("sink=%s works again after failures=%u", d->plan->name, d->failures);
                 d->failures = 0;
                 if (refused)
                         report_failure(d, sent, now);
@@ -223,29 +224,27 @@ void delivery_lost(struct delivery *d, uint64_t samples)
         d->health.samples_lost += samples;
 }
 
-struct delivery *delivery_new(const struct delivery_options *options, struct error *error)
+struct delivery *delivery_new(const struct sink_plan *plan, struct event_base *base, struct http *http,
+                              const char *journal, struct error *error)
 {
         struct delivery *d = calloc(1, sizeof(*d));
 
         error_set(error, "out of memory");
         if (!d)
                 return NULL;
-        d->options = *options;
-        d->options.sender.name = options->name;
-        d->options.sender.done = on_sent;
-        d->options.sender.ctx = d;
+        d->plan = plan;
         queue_init(&d->queue);
-        d->timer = evtimer_new(options->sender.base, on_timer, d);
-        d->sender = sender_new(&d->options.sender);
+        d->timer = evtimer_new(base, on_timer, d);
+        d->sender = sender_new(plan, base, http, on_sent, d);
         bool whole = d->timer && d->sender;
-        if (whole && options->journal) {
-                d->journal = journal_open(options->journal, options->queue_bytes, requeue_batch, d, error);
+        if (whole && *journal) {
+                d->journal = journal_open(journal, plan->queue_bytes, requeue_batch, d, error);
                 whole = d->journal != NULL;
         }
         if (!whole)
                 (void)delivery_destroy(&d);
         else if (queue_oldest(&d->queue)) {
-                report_info("sink=%s continues with queued_samples=%" PRIu64, options->name, d->queue.samples);
+                report_info("sink=%s continues with queued_samples=%" PRIu64, plan->name, d->queue.samples);
                 send_after(d, 0, 0);
         }
         return d;

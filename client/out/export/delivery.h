@@ -17,15 +17,9 @@
 
 struct delivery;
 
-struct delivery_options {
-        const char *name;
-        struct sender_options sender; /* without name, done and ctx */
-        uint64_t queue_bytes, queue_ns;
-        const char *journal; /* path; NULL: none */
-};
-
-/* What `options` points to outlives it. NULL with a message in `error`. */
-struct delivery *delivery_new(const struct delivery_options *options, struct error *error);
+/* The plan outlives it. Journal: a path; "": none. NULL with a message in `error`. */
+struct delivery *delivery_new(const struct sink_plan *plan, struct event_base *base, struct http *http,
+                              const char *journal, struct error *error);
 
 /* What was not sent stays in the journal; without one it is lost. Returns how many samples were lost. */
 uint64_t delivery_destroy(struct delivery **d);

@@ -90,8 +90,6 @@ struct sink {
         struct batcher *batcher;
         struct profiles *profiles;
         struct delivery *delivery;
-        struct delivery_options delivery_options;
-        char journal[PATH_MAX];
         struct sink_health health; /* of a textfile */
         uint64_t written_ns;       /* monotonic, of its newest success */
         uint64_t walk_wall_ns;     /* of its newest walk */
@@ -249,23 +247,24 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
 }
 
 /* Where it keeps what was not sent; empty: nowhere. False with a message. */
-static bool journal_path(struct sink *s, struct error *error)
+static bool journal_path(const struct sink *s, char path[PATH_MAX], struct error *error)
 {
         const struct plan *p = s->exporter->plan;
         char name[96], state[STATE_PATH_MAX];
 
+        *path = '\0';
         if (s->exporter->only_check || p->no_journal)
                 return true;
         (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
         if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
                 return error_set(error, "there is no directory for unsent samples; give --journal DIR, or off");
-        int n = p->journal ? snprintf(s->journal, sizeof(s->journal), "%s/%s.queue", p->journal, name)
-                           : snprintf(s->journal, sizeof(s->journal), "%.*s.queue", (int)(strlen(state) - 5), state);
-        if (n < 0 || (size_t)n >= sizeof(s->journal))
+        int n = p->journal ? snprintf(path, PATH_MAX, "%s/%s.queue", p->journal, name)
+                           : snprintf(path, PATH_MAX, "%.*s.queue", (int)(strlen(state) - 5), state);
+        if (n < 0 || (size_t)n >= PATH_MAX)
                 return error_set(error, "the path of the journal is too long");
-        for (char *c = s->journal + 1; (c = strchr(c, '/')); *c++ = '/') {
+        for (char *c = path + 1; (c = strchr(c, '/')); *c++ = '/') {
                 *c = '\0';
-                (void)mkdir(s->journal, 0700); /* errors are reported when the file is opened */
+                (void)mkdir(path, 0700); /* errors are reported when the file is opened */
         }
         return true;
 }
@@ -273,30 +272,16 @@ static bool journal_path(struct sink *s, struct error *error)
 static bool open_delivery(struct sink *s, struct error *error)
 {
         const struct sink_plan *p = s->plan;
+        char journal[PATH_MAX];
 
-        if (!journal_path(s, error))
+        if (!journal_path(s, journal, error))
                 return false;
         if (p->kind == SINK_PYROSCOPE)
                 s->profiles = profiles_new(clock_wall_ns());
         else
                 s->batcher = batcher_new(sink_batcher(p));
-        s->delivery_options = (struct delivery_options){
-                .name = p->name,
-                .sender = { .base = s->exporter->base,
-                            .http = s->exporter->http,
-                            .batcher = sink_batcher(p),
-                            .address = p->address,
-                            .bearer_file = p->bearer_file,
-                            .basic_file = p->basic_file,
-                            .ca_file = p->ca_file,
-                            .timeout_ns = p->timeout_ns,
-                            .best = sink_best_form(p),
-                            .least = sink_least_form(p) },
-                .queue_bytes = p->queue_bytes,
-                .queue_ns = p->queue_ns,
-                .journal = s->journal[0] ? s->journal : NULL,
-        };
-        s->delivery = s->batcher || s->profiles ? delivery_new(&s->delivery_options, error) : NULL;
+        if (s->batcher || s->profiles)
+                s->delivery = delivery_new(p, s->exporter->base, s->exporter->http, journal, error);
         return s->delivery != NULL;
 }
 

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "client/out/export/otlp.pb-c.h"
+#include "client/out/export/plan.h"
 #include "client/out/export/sender.h"
 
 static void send_batch(struct sender *s, const struct batch *batch)
 {
-        const struct http_post post = sender_post(s, batch->bytes, batch->size, s->options.batcher->type);
+        const struct http_post post = sender_post(s, batch->bytes, batch->size, sink_batcher(s->plan)->type);
 
         sender_start(s, &post);
 }
@@ -55,7 +56,7 @@ static void report_answer(struct sender *s, const struct http_result *r)
                         r->body[0] == '{' ? rejected_json(r, why, sizeof(why)) : rejected_protobuf(r, why, sizeof(why));
                 sent.detail = why;
         }
-        s->options.done(s->options.ctx, &sent);
+        s->done(s->ctx, &sent);
 }
 
 const struct sender_kind sender_otlp = { .size = sizeof(struct sender), .send = send_batch, .answered = report_answer };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/out/export/plan.h"
 #include "client/out/export/profile_batch.h"
 #include "client/out/export/sender.h"
 
@@ -18,13 +19,13 @@ static void send_batch(struct sender *s, const struct batch *batch)
                 sender_refuse(s, "this is no profile");
                 return;
         }
-        size_t room = strlen(s->options.address) + parts.query_size + 2;
+        size_t room = strlen(s->plan->address) + parts.query_size + 2;
         url = malloc(room);
         if (!url) {
                 sender_refuse(s, "out of memory");
                 return;
         }
-        (void)snprintf(url, room, "%s%c%.*s", s->options.address, strchr(s->options.address, '?') ? '&' : '?',
+        (void)snprintf(url, room, "%s%c%.*s", s->plan->address, strchr(s->plan->address, '?') ? '&' : '?',
                        (int)parts.query_size, parts.query);
         (void)snprintf(type, sizeof(type), "%s%s", TYPE, parts.boundary);
         struct http_post post = sender_post(s, parts.body, parts.body_size, type);

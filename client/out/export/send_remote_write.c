@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "client/cli/report.h"
+#include "client/out/export/plan.h"
 #include "client/out/export/sender.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
@@ -79,7 +80,7 @@ static bool next_form(const struct remote_writer *w, const struct http_result *r
         for (size_t i = 0; i < ARRAY_SIZE(may_be); i++)
                 may |= r->status == may_be[i];
         *ret = unknown ? REMOTE_WRITE_1 : w->form + 1;
-        return may && w->form != REMOTE_WRITE_1 && *ret <= w->base.options.least;
+        return may && w->form != REMOTE_WRITE_1 && *ret <= sink_least_form(w->base.plan);
 }
 
 /* A receiver of 2.0 took some of it, and refused the rest for good. */
@@ -117,14 +118,14 @@ static void judge_answer(struct sender *s, const struct http_result *result)
                 if (!w->keep_until_ns || w->kept != w->form)
                         report_info(
                                 "sink=%s is sent remote_write=\"%s\": its receiver takes no richer form, answer=\"%s\"",
-                                w->base.options.name, forms[w->form].name,
+                                w->base.plan->name, forms[w->form].name,
                                 w->first.ok ? "taken for 1.0, without a count" : w->first.detail);
                 w->kept = w->form;
                 w->keep_until_ns = clock_mono_ns() + KEEP_FORM_NS;
         }
         free(w->recoded);
         w->recoded = NULL;
-        w->base.options.done(w->base.options.ctx, &sent);
+        w->base.done(w->base.ctx, &sent);
 }
 
 static void release_writer(struct sender *s)
@@ -139,7 +140,7 @@ static void send_batch(struct sender *s, const struct batch *batch)
         w->batch = batch;
         w->tried = false;
         w->is_1 = remote_write_is_1(batch);
-        w->form = w->is_1 ? REMOTE_WRITE_1 : clock_mono_ns() < w->keep_until_ns ? w->kept : s->options.best;
+        w->form = w->is_1 ? REMOTE_WRITE_1 : clock_mono_ns() < w->keep_until_ns ? w->kept : sink_best_form(s->plan);
         post_next(w);
 }
 

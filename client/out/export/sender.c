@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/out/export/plan.h"
 #include "proto/base/event.h"
 
 static const struct timeval now = { 0, 0 };
@@ -25,16 +26,20 @@ static void on_failed(evutil_socket_t fd, short what, void *ctx)
         s->kind->answered(s, &result);
 }
 
-struct sender *sender_new(const struct sender_options *options)
+struct sender *sender_new(const struct sink_plan *plan, struct event_base *base, struct http *http, sent_fn *done,
+                          void *ctx)
 {
-        const struct sender_kind *kind = options->batcher->sender;
+        const struct sender_kind *kind = sink_batcher(plan)->sender;
         struct sender *s = calloc(1, kind->size);
 
         if (!s)
                 return NULL;
         s->kind = kind;
-        s->options = *options;
-        s->failed = evtimer_new(options->base, on_failed, s);
+        s->plan = plan;
+        s->http = http;
+        s->done = done;
+        s->ctx = ctx;
+        s->failed = evtimer_new(base, on_failed, s);
         if (!s->failed)
                 sender_destroy(&s);
         return s;
@@ -81,21 +86,21 @@ static void on_done(void *ctx, const struct http_result *result)
 
 struct http_post sender_post(const struct sender *s, const void *body, size_t size, const char *type)
 {
-        const struct sender_options *o = &s->options;
+        const struct sink_plan *p = s->plan;
 
-        return (struct http_post){ .url = o->address,
+        return (struct http_post){ .url = p->address,
                                    .body = body,
                                    .size = size,
                                    .type = type,
-                                   .bearer_file = o->bearer_file,
-                                   .basic_file = o->basic_file,
-                                   .ca_file = o->ca_file,
-                                   .timeout_ns = o->timeout_ns };
+                                   .bearer_file = p->bearer_file,
+                                   .basic_file = p->basic_file,
+                                   .ca_file = p->ca_file,
+                                   .timeout_ns = p->timeout_ns };
 }
 
 void sender_start(struct sender *s, const struct http_post *post)
 {
-        s->request = http_start(s->options.http, post, on_done, s, &s->error);
+        s->request = http_start(s->http, post, on_done, s, &s->error);
         s->again = true;
         if (!s->request)
                 (void)event_add(s->failed, &now);
@@ -120,5 +125,5 @@ void sender_report(struct sender *s, const struct http_result *result)
 {
         const struct sent sent = sender_outcome(result);
 
-        s->options.done(s->options.ctx, &sent);
+        s->done(s->ctx, &sent);
 }

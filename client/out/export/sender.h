@@ -38,6 +38,7 @@ void *remote_write_recode(const struct batch *batch, enum remote_write_form form
 struct event_base;
 struct http;
 struct sender;
+struct sink_plan;
 
 struct sent {
         bool ok, again;   /* again: worth retrying */
@@ -51,23 +52,13 @@ typedef void sent_fn(void *ctx, const struct sent *sent);
 
 bool address_is_http(const char *address);
 
-struct sender_options {
-        const char *name; /* of the sink, for logs */
-        struct event_base *base;
-        struct http *http;
-        const struct batcher_kind *batcher;
-        const char *address;
-        const char *bearer_file, *basic_file, *ca_file; /* NULL: none */
-        uint64_t timeout_ns;
-        enum remote_write_form best, least; /* of remote writes: what is tried first, and last */
-        sent_fn *done;
-        void *ctx;
-};
-
 /* One POST at a time, of which each outcome is reported from the loop, also that it could not be started. */
 struct sender {
         const struct sender_kind *kind;
-        struct sender_options options;
+        const struct sink_plan *plan;
+        struct http *http;
+        sent_fn *done;
+        void *ctx;
         struct http_request *request;
         struct event *failed; /* there is no request: reports `error`, from the loop */
         struct error error;
@@ -84,13 +75,14 @@ struct sender_kind {
 
 extern const struct sender_kind sender_otlp, sender_remote_write, sender_profile;
 
-/* What `options` points to outlives it. NULL: out of memory. */
-struct sender *sender_new(const struct sender_options *options);
+/* The plan says where to, with which secrets and in which forms, and outlives it. NULL: out of memory. */
+struct sender *sender_new(const struct sink_plan *plan, struct event_base *base, struct http *http, sent_fn *done,
+                          void *ctx);
 void sender_destroy(struct sender **s);
 
 /* The rest is for the kinds. */
 
-/* A POST to the sender's address, with its secrets and timeout. */
+/* A POST to the plan's address, with its secrets and timeout. */
 struct http_post sender_post(const struct sender *s, const void *body, size_t size, const char *type);
 void sender_start(struct sender *s, const struct http_post *post);
 
