@@ -46,7 +46,8 @@ struct cached {
 };
 
 struct api_history {
-        struct api_history_source source;
+        struct world *world;
+        struct hw_requester *requester; /* NULL: of files */
         struct token_bucket requests, items;
         struct cached cache[CACHE_ENTRIES];
         size_t next;
@@ -124,7 +125,7 @@ static void cache_add(struct api_history *p, const char *query, const struct doc
 /* What came in updates of the requested run; NULL: nothing. */
 static const struct history *history_of(const struct api_history *p, const struct wanted *w)
 {
-        const struct world_target *t = world_find_of(p->source.world, w->daemon, w->target);
+        const struct world_target *t = world_find_of(p->world, w->daemon, w->target);
 
         return t && t->run == w->run ? t->history : NULL;
 }
@@ -164,7 +165,7 @@ static void align_band(struct place *place, const struct past *total)
 /* Totals last, because the bands of their targets are aligned with them. */
 static void align_series(struct job *job)
 {
-        if (!job->api_history->source.requester)
+        if (!job->api_history->requester)
                 return;
         for (int totals = 0; totals <= 1; totals++) {
                 for (size_t i = 0; i < job->n; i++) {
@@ -223,7 +224,7 @@ static void print_answer(struct json_out *j, const struct job *job)
         json_member_open(j, "items", '[');
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
-                const struct history *h = job->api_history->source.requester ? NULL : history_of(job->api_history, w);
+                const struct history *h = job->api_history->requester ? NULL : history_of(job->api_history, w);
                 const struct grid_band *b = h && is_band(w) && w->band ? grid_band(&h->bands, w->band) : NULL;
 
                 if (job->places[i].hidden)
@@ -338,8 +339,8 @@ static void fill_place(struct place *place)
 {
         if (!place->wanted->known)
                 refuse_place(place, "there is no target of that name");
-        else if (place->job->api_history->source.requester) {
-                struct hw_requester *requester = place->job->api_history->source.requester;
+        else if (place->job->api_history->requester) {
+                struct hw_requester *requester = place->job->api_history->requester;
                 const struct wanted *w = place->wanted;
                 Hw__Request *request = history_request(w);
                 int r = request ? hw_requester_send(requester, w->daemon, request, WEB_REQUEST_MS, on_reply, place,
@@ -358,7 +359,7 @@ static void fill_place(struct place *place)
 /* Totals after the bands: the daemon answers in order, so a total is never of an older time than they are. */
 static void start_job(struct job *job)
 {
-        if (job->api_history->source.requester)
+        if (job->api_history->requester)
                 add_totals(job);
         job->open = job->n + 1; /* one of our own: the job must outlive this loop */
         for (size_t i = 0; i < job->n; i++) {
@@ -403,13 +404,13 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
         else if (!q || !job || !job->query)
                 answer_error(req, 500, "%s", error.text);
         else if (!history_query_parse(q, query, &error) ||
-                 !history_query_resolve(q, p->source.world, job->wanted, &job->n, &error))
+                 !history_query_resolve(q, p->world, job->wanted, &job->n, &error))
                 answer_error(req, 400, "%s", error.text);
         else if (!afford_cost(&p->items, ITEMS_PER_S, (double)job->n)) {
                 wanted_done(job->wanted, job->n);
                 too_fast(req);
         } else {
-                detail_focus(&q->targets, p->source.world);
+                detail_focus(&q->targets, p->world);
                 job->api_history = p;
                 job->req = req;
                 start_job(job);
@@ -421,13 +422,14 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
         free(q);
 }
 
-struct api_history *api_history_new(const struct api_history_source *source)
+struct api_history *api_history_new(struct world *world, struct hw_requester *requester)
 {
         struct api_history *p = calloc(1, sizeof(*p));
 
         if (!p)
                 return NULL;
-        p->source = *source;
+        p->world = world;
+        p->requester = requester;
         p->requests = (struct token_bucket){ .tokens = REQUESTS_PER_S, .at_ms = clock_mono_ms() };
         p->items = (struct token_bucket){ .tokens = ITEMS_PER_S, .at_ms = clock_mono_ms() };
         return p;

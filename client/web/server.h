@@ -138,13 +138,8 @@ bool update_batch_print(const struct update_batch *p, struct json_out *j, const 
 
 struct api_history;
 
-struct api_history_source {
-        struct world *world;
-        struct hw_requester *requester; /* NULL: files, the world has everything */
-};
-
-/* What `source` points to outlives it. NULL: out of memory. */
-struct api_history *api_history_new(const struct api_history_source *source);
+/* Both outlive it; without a requester, of files, the world has everything. NULL: out of memory. */
+struct api_history *api_history_new(struct world *world, struct hw_requester *requester);
 
 /* The requester must have been destroyed before, which answers all queries. */
 void api_history_destroy(struct api_history **p);

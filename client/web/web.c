@@ -293,11 +293,7 @@ static bool open_memory(struct web *w)
         };
         w->connections = connections_new(w->base);
         w->streams = w->connections ? streams_new(w->base, &w->state, w->connections) : NULL;
-        struct api_history_source p = {
-                .world = w->world,
-                .requester = w->requester,
-        };
-        w->api_history = api_history_new(&p);
+        w->api_history = api_history_new(w->world, w->requester);
         w->inspections = inspections_new(w->world, w->feed);
         return w->world && w->streams && w->api_history && w->inspections;
 }
