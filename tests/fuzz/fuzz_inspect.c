@@ -148,7 +148,8 @@ static void sample(struct ghc *g, const struct inspect_subject *of)
         heap_sample_done(&x);
 }
 
-static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
+/* As it is read in one stop, whose copy is packed; or twice, while the program runs. */
+static void heap(struct program *p, struct ghc *g, const struct inspect_request *request, bool packed)
 {
         struct heap_snapshot s;
         struct heap_contents contents = { .snapshot = &s, .wanted = request->band };
@@ -157,9 +158,10 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         struct error error;
         uint64_t most;
 
-        if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
+        if (!(packed ? snapshot_prepare_packed : snapshot_prepare)(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
-        if (snapshot_copy(&s, true, NULL, NULL, &error) && snapshot_reread(&s, NULL, NULL) && snapshot_index(&s)) {
+        if (snapshot_copy(&s, true, NULL, NULL, &error) && (packed || snapshot_reread(&s, NULL, NULL)) &&
+            snapshot_index(&s)) {
                 struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
                 sample(g, &subject);
@@ -254,7 +256,8 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
                 (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },
                                    &t);
                 threads_done(&t);
-                heap(&d->program, &g, &request);
+                heap(&d->program, &g, &request, true);
+                heap(&d->program, &g, &request, false);
         }
         ghc_done(&g);
 }
