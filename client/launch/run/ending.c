@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/world/state/band_name.h"
 #include "client/launch/run/run_private.h"
 #include "client/launch/run/session.h"
 #include "client/world/state/world.h"
@@ -123,11 +124,12 @@ static bool append_fact(struct phrase *s, const struct world_target *t, enum fac
         return facts_is_known(t, id) && phrase_append_bytes(s, facts_get(t, id));
 }
 
+/* As other faces name it: without its package. */
 static bool append_band(struct phrase *s, const struct world_band *band)
 {
         char label[256], cut[80];
 
-        (void)snprintf(cut, sizeof(cut), "%s", band->def->label);
+        (void)snprintf(cut, sizeof(cut), "%s", package_label(band->def->label).rest);
         (void)hw_terminal_text(label, sizeof(label), cut);
         return phrase_printf(s, "%s", label);
 }
@@ -149,7 +151,8 @@ static bool put_fact_slot(struct phrase *s, const char *slot, size_t slot_n, con
         SLOT(if_band, world_top_bands(t, &top, 1) == 1 && top->bytes > 0 && top->def->label[0])
         SLOT(band, world_top_bands(t, &top, 1) == 1 && append_band(s, top))
         SLOT(band_bytes, world_top_bands(t, &top, 1) == 1 && phrase_append_bytes(s, (double)top->bytes))
-        SLOT(if_garbage, world_top_bands(t, &top, 1) == 1 && (double)top->bytes > facts_get(t, FACT_LIVE_MAX))
+        SLOT(if_garbage, world_top_bands(t, &top, 1) == 1 && (double)top->bytes > facts_get(t, FACT_LIVE_MAX) &&
+                                 t->heap && t->heap->live_time_ns >= t->census->time_ns)
         SLOT(if_at_end, age_ns <= NOW_NS)
         SLOT(census_age, age_ns > NOW_NS && phrase_append_duration(s, (double)age_ns))
         SLOT(lost, facts_get_u64(t, FACT_STREAM_LOST, 0) > 0 && append_fact(s, t, FACT_STREAM_LOST))
