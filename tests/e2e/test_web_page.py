@@ -100,6 +100,8 @@ BOXES = """(() => {
     }
     for (const cell of [...document.querySelectorAll('.tr > div')].filter(shown))
         if (!cell.querySelector('.label, svg, canvas') && !cell.classList.contains('label') && cell.scrollWidth > cell.clientWidth + 2) bad.push(`cut: ${cell.innerText}`);
+    for (const table of [...document.querySelectorAll('.scroller:has(> [role=table], .tbody)')].filter(shown))
+        if (table.scrollWidth > table.clientWidth + 2) bad.push(`wider than its place: ${table.innerText.slice(0, 40)}`);
     return bad;
 })()"""
 

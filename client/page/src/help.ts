@@ -85,7 +85,7 @@ const OF_PAGE: Record<string, Words> = {
         "Threads": "With this state and this stack: one group. One that grows from one reading to the next is threads that nobody ends.",
         "Gained": "Since the reading before, in number and a second: of all groups with the same state and innermost frames.", "Doing": "What each of them does, or waits for; on the same one: all wait for the same value.",
         "Where": "The innermost function on their stacks that is none of the runtime's.", "Stack": "In use, over all chunks of each stack; the least and the most.", "Allocated": "By all of them together, since each began.",
-        "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Collections, of the time since the run began.",
+        "Capability": "One of +RTS -N.", "Use": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Collections, of the time since the run began.",
         "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler reports it.", "Times": "Since the run began.", "Share": "Of all stops.", "Time": "When it was labelled.",
         "Thread": "Its number.", "Label": "By labelThread.",
     },

@@ -24,7 +24,7 @@ const GENERATIONS: Column<Generation>[] = [
     { id: "count", title: "Collections", width: "100px", value: (g) => num(g.count), text: (g) => count(num(g.count)) },
     { id: "parallel", title: "Parallel", width: "100px", wide: true, value: (g) => num(g.parallelCount), text: (g) => count(num(g.parallelCount)) },
     { id: "p50", title: "p50", width: "100px", wide: true, value: (g) => num(g.pauseP50Ns), text: (g) => duration(num(g.pauseP50Ns)) },
-    { id: "p99", title: "p99", width: "84px", value: (g) => num(g.pauseP99Ns), text: (g) => duration(num(g.pauseP99Ns)) },
+    { id: "p99", title: "p99", width: "84px", wide: true, value: (g) => num(g.pauseP99Ns), text: (g) => duration(num(g.pauseP99Ns)) },
     { id: "max", title: "Longest", width: "84px", value: (g) => num(g.pauseMaxNs), text: (g) => duration(num(g.pauseMaxNs)) },
     { id: "total", title: "Total", width: "110px", wide: true, value: (g) => num(g.pauseTotalNs), text: (g) => duration(num(g.pauseTotalNs)) },
 ];
@@ -32,7 +32,7 @@ const GENERATIONS: Column<Generation>[] = [
 const SEGMENTS: Column<Segments>[] = [
     { id: "block", title: "Block size", width: "1fr", value: (s) => s.blockBytes, text: (s) => bytes(s.blockBytes) },
     { id: "active", title: "Active segments", width: "1fr", value: (s) => num(s.active), text: (s) => count(num(s.active)) },
-    { id: "filled", title: "Filled segments", width: "1fr", value: (s) => num(s.filled), text: (s) => count(num(s.filled)) },
+    { id: "filled", title: "Filled segments", width: "1fr", wide: true, value: (s) => num(s.filled), text: (s) => count(num(s.filled)) },
     { id: "live", title: "Live blocks", width: "1fr", value: (s) => num(s.liveBlocks), text: (s) => count(num(s.liveBlocks)) },
 ];
 

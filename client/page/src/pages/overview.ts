@@ -32,8 +32,8 @@ function columns(app: App): Column<Target>[] {
     const since = (t: Target) => when(app, t, seconds(t.answers?.onsetNs));
     return [
         { id: "target", title: "Target", width: "minmax(96px, 2fr)", left: true, value: (t) => t.key,
-            draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(96px, 1fr)" },
-        { id: "verdict", title: "Verdict", width: "128px", narrow: "104px", left: true, first: "desc", value: word, by: (t) => t.answers?.rank,
+            draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(80px, 1fr)" },
+        { id: "verdict", title: "Verdict", width: "128px", narrow: "114px", left: true, first: "desc", value: word, by: (t) => t.answers?.rank,
             hint: "how it ended, if badly, or its verdict; the worst first: dead, running out of memory, leak, growing, rising; ended ones last",
             draw: (c, t) => {
                 if (!c.firstElementChild) c.append(h("span", { class: "first" }), h("span", { class: "narrow" }));

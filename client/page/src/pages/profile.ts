@@ -21,13 +21,13 @@ const CENTRES: Column<CentreRow>[] = [
     { id: "name", title: "Cost centre", width: "minmax(130px, 2fr)", left: true, value: (r) => r.name, draw: (c, r) => setName(c, r.name) },
     { id: "own", title: "Own ticks", width: "100px", value: (r) => r.own, text: (r) => count(r.own), hint: "samples that found the program in it" },
     { id: "ownshare", title: "Own", width: "80px", wide: true, value: (r) => r.own / r.total, text: (r) => share(r.own / r.total) },
-    { id: "inherited", title: "With callees", width: "110px", value: (r) => r.inherited, text: (r) => count(r.inherited), hint: "samples that had it anywhere on the stack" },
+    { id: "inherited", title: "With callees", width: "110px", wide: true, value: (r) => r.inherited, text: (r) => count(r.inherited), hint: "samples that had it anywhere on the stack" },
     { id: "inhshare", title: "Share", width: "80px", wide: true, value: (r) => r.inherited / r.total, text: (r) => share(r.inherited / r.total) },
     { id: "source", title: "Source", width: "minmax(180px, 2fr)", left: true, wide: true, value: (r) => r.source, draw: (c, r) => setName(c, r.source || UNKNOWN) },
 ];
 
 const TICKY: Column<TickyCounter>[] = [
-    { id: "name", title: "Counter", width: "minmax(150px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setName(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
+    { id: "name", title: "Counter", width: "minmax(150px, 3fr)", narrow: "minmax(110px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setName(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
     { id: "entries", title: "Entries", width: "100px", value: (c) => num(c.entries), text: (c) => count(num(c.entries)) },
     { id: "allocs", title: "Allocated by", width: "104px", value: (c) => num(c.allocs), text: (c) => bytes(num(c.allocs)) },
     { id: "allocd", title: "Allocated of", width: "120px", wide: true, value: (c) => num(c.allocd), text: (c) => bytes(num(c.allocd)) },

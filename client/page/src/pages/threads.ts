@@ -25,9 +25,9 @@ const part = (ns: string | number | undefined, u: Use) => (u.elapsed > 0 && num(
 
 const USES: Column<Use>[] = [
     { id: "number", title: "Capability", width: "88px", left: true, value: (c) => c.number ?? 0, text: (c) => `${c.number ?? 0}${c.disabled ? " (off)" : ""}` },
-    { id: "use", title: "Use since the run began", width: "minmax(110px, 1fr)", left: true, value: (c) => part(c.runNs, c), draw: drawUse },
+    { id: "use", title: "Use", width: "minmax(110px, 1fr)", left: true, value: (c) => part(c.runNs, c), draw: drawUse },
     { id: "run", title: "Haskell", width: "90px", value: (c) => part(c.runNs, c), text: (c) => share(part(c.runNs, c)) },
-    { id: "gc", title: "GC", width: "80px", value: (c) => part(c.gcNs, c), text: (c) => share(part(c.gcNs, c)) },
+    { id: "gc", title: "GC", width: "80px", wide: true, value: (c) => part(c.gcNs, c), text: (c) => share(part(c.gcNs, c)) },
     { id: "time", title: "Ran", width: "100px", wide: true, value: (c) => num(c.runNs), text: (c) => duration(num(c.runNs)) },
     { id: "runs", title: "Runs", width: "100px", wide: true, value: (c) => num(c.runs), text: (c) => count(num(c.runs)) },
 ];
@@ -45,7 +45,7 @@ export function threads(app: App): Page {
     const heading = title("Threads"), groups = new GroupSection(app), figures = new Facts("figures"), sparks = new Facts();
     const stops = new Table<Stop>({ id: "stops", title: "Stops", columns: STOPS, key: (s) => s.reason ?? "", route: app.route, sort: "-count",
         empty: UNKNOWN });
-    const uses = new Table<Use>({ id: "capabilities", title: "Capabilities", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
+    const uses = new Table<Use>({ id: "capabilities", title: "Capabilities, since the run began", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
         empty: UNKNOWN });
     const labels = new Table<Note>({ id: "thread-labels", title: "Thread labels", route: app.route, sort: "-time", key: (n) => String(n.number), height: 320,
         empty: "No thread was labelled.", columns: [
