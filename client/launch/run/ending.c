@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/phrase.h"
 #include "proto/base/process.h"
+#include "proto/base/process_stat.h"
 #include "proto/base/run_life.h"
 #include "proto/wire/words.h"
 
@@ -193,7 +194,8 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
         const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
-        const bool goes_on = r->inside.wrapper && came && inside_owner_lives(r->agent);
+        const bool goes_on = r->inside.wrapper && came &&
+                             (result->alone ? process_has_program(result->below.pid) : inside_owner_lives(r->agent));
         char status[64];
 
         format_status(result, status, sizeof(status));

@@ -42,7 +42,7 @@
 #define TICK_MS       500
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
-#define LEFT_MS       1000 /* for a program that a wrapper leaves behind */
+#define LEFT_MS       2000 /* for a program that a wrapper leaves behind */
 #define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
 
 /* Of a limit of processor time, which the kernel checks by ticks: what wait4() tells has been less by 0.1 s of 1 s. */
@@ -519,13 +519,15 @@ static void await_left(struct session *s)
         const uint64_t until_ms = clock_mono_ms() + LEFT_MS;
         siginfo_t any;
 
-        watch_below(s);
-        while (!inside_claimed(s->r->agent) && !s->alone && clock_mono_ms() < until_ms &&
+        while (inside_owner(s->r->agent) <= 0 && !s->alone && clock_mono_ms() < until_ms &&
                waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == 0) {
                 (void)poll(NULL, 0, CLAIM_MS);
                 reap_children(s);
-                watch_below(s);
+                if (!s->claimed)
+                        watch_below(s);
         }
+        if (!s->claimed)
+                watch_below(s);
         if (s->late && s->adder.pid > 0) {
                 (void)child_wait(s->adder.pid);
                 on_answer(s);
