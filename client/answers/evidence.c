@@ -334,19 +334,22 @@ static uint64_t count_samples(const struct evidence *e, const Hw__WindowStatisti
         return live > judged ? live : judged;
 }
 
-/* What is known before there is a verdict. */
-static void find_so_far(struct evidence *e)
+/* What is known before there is a verdict, or without one of a run that is over. */
+static void find_so_far(struct evidence *e, const Hw__EarlyWarning *early)
 {
         const Hw__Trend *t = e->trend;
         const Hw__WindowStatistics *run = run_statistics(t);
 
         e->samples = count_samples(e, run);
-        if (e->over || e->verdict || e->early || !t)
+        if (e->verdict || early || !t)
                 return;
-        e->may_grow = (!t->verdict && t->has_provisional_slope && t->provisional_slope > 0) ||
-                      (t->verdict && e->growing && e->growing->has_slope);
-        e->climbs = !e->may_grow && !t->verdict && is_climbing(e, run);
-        e->steady_so_far = !e->may_grow && !e->climbs && !e->grows && (t->verdict || e->samples >= RISE_SAMPLES);
+        const bool may_grow = (!t->verdict && t->has_provisional_slope && t->provisional_slope > 0) ||
+                              (t->verdict && e->growing && e->growing->has_slope);
+        const bool climbs = !may_grow && !t->verdict && is_climbing(e, run);
+
+        e->may_grow = may_grow && !e->over;
+        e->climbs = climbs && !e->over;
+        e->steady_so_far = !may_grow && !climbs && (t->verdict || e->samples >= RISE_SAMPLES);
 }
 
 /* The heap was judged before its live data, which are known more rarely: until they are, their rise tells more. */
@@ -420,7 +423,7 @@ static void find_growth(struct evidence *e)
                 e->band = b ? b->def : NULL;
         }
         find_near(e);
-        find_so_far(e);
+        find_so_far(e, early);
         if ((!live_grows(e) && !e->climbs) || e->growing)
                 return;
         if (e->grows)

@@ -40,7 +40,7 @@ struct evidence {
         uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */
         bool may_grow;                 /* no verdict yet, and the few steps so far surely rise */
         bool climbs;                   /* no verdict, no rise yet: live data is at a new high, far above the usual */
-        bool steady_so_far;            /* no verdict yet, and a rise would have shown: there is none */
+        bool steady_so_far;            /* no verdict, and a rise would have shown: there is none */
         const Hw__TimeToLimit *limit;  /* NULL: nothing grows towards a limit */
 };
 
