@@ -64,5 +64,7 @@ void text_event(struct text_log *t, uint16_t id, uint64_t time_ns);
 /* The program and its arguments, NUL-terminated words one after the other: PROGRAM_ARGS. */
 void text_arguments(struct text_log *t, const char *words, size_t n);
 
-/* Seconds "12.345678" at *text, as ns, moving past them. False: not a number, or not below 10^9. */
+#define TEXT_SECONDS_MAX 1000000000u /* times are below that */
+
+/* Seconds "12.345678" at *text, as ns, moving past them. False: not a number, or too many. */
 bool text_seconds(const char **text, uint64_t *ret_ns);

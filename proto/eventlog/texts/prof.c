@@ -2,14 +2,16 @@
 /*
  * prof.c - the profile of `+RTS -pj`, one JSON object:
  *
- *     { "program": "p", "arguments": ["p", "x"], "rts_arguments": ["-pj"], "total_time": 2.01, "tick_interval": 1000,
- *       "total_alloc": 1443371128, ...
+ *     { "program": "p", "arguments": ["p", "x"], "rts_arguments": ["-pj"], "initial_capabilities": 1,
+ *       "total_ticks": 2011, "tick_interval": 1000, "total_alloc": 1443371128, ...
  *       "cost_centres": [ {"id": 190, "label": "f", "module": "Main", "src_loc": "p.hs:1:1-9", "is_caf": false}, ... ],
  *       "profile": {"id": 184, "entries": 0, "alloc": 704, "ticks": 3, "children": [ {"id": ...}, ... ]} }
  *
  * Each tick becomes a sample of the time profile with the stack of its node. When it was taken is not in the profile:
- * samples follow each other, a tick interval each, in the order of the nodes. Entries and allocated bytes, summed over
- * the nodes of a cost centre, become a ticky counter of its name; how many bytes were allocated of it is not known.
+ * samples follow each other in the order of the nodes, in a tick interval one of each capability, busy or idle. Entries
+ * and allocated bytes, summed over the nodes of a cost centre, become a ticky counter of its name; how many bytes were
+ * allocated of it is not known. The length of the run is that of its ticks: GHC 9.0 has any "total_time" of five
+ * capabilities and more.
  *
  * DESIGN: an automaton over bytes, since all cost centres are on one line. It keeps the path to the current node and
  * the sums of each cost centre. What one byte makes may be more than a block: then `waiting` is set, and text is taken
@@ -65,12 +67,12 @@ struct prof {
 
         char words[WORDS_MAX]; /* the program and its arguments, each with its NUL */
         size_t n_words;
-        bool after_word;      /* a comma or the end of the list follows */
-        bool ambiguous;       /* arguments are not JSON, so they are not known */
-        bool astray;          /* until after_arguments nothing is understood */
-        bool past_arguments;  /* that has come */
-        size_t n_after_bytes; /* of after_arguments that have just come */
-        uint64_t tick_ns, time_ns, allocated;
+        bool after_word;                                        /* a comma or the end of the list follows */
+        bool ambiguous;                                         /* arguments are not JSON, so they are not known */
+        bool astray;                                            /* until after_arguments nothing is understood */
+        bool past_arguments;                                    /* that has come */
+        size_t n_after_bytes;                                   /* of after_arguments that have just come */
+        uint64_t tick_ns, total_ticks, capabilities, allocated; /* capabilities: 0 without -threaded */
         char label[TEXT_LABEL_MAX + 1], module[TEXT_LABEL_MAX + 1], source[TEXT_LABEL_MAX + 1]; /* of CENTRE */
         uint64_t id;
         bool caf;
@@ -166,13 +168,21 @@ static void put_centre(struct text_log *t)
         keep_centre(p);
 }
 
+/* When so many ticks had been taken. */
+static uint64_t time_of_ticks(const struct prof *p, uint64_t ticks)
+{
+        const double ns = (double)ticks * (double)p->tick_ns / (double)(p->capabilities ? p->capabilities : 1);
+
+        return ns < TEXT_SECONDS_MAX * 1e9 ? (uint64_t)ns : TEXT_SECONDS_MAX * NS_PER_S;
+}
+
 static void put_tick(struct text_log *t)
 {
         struct eventlog_writer *w = &t->writer;
         struct prof *p = t->prof;
         uint32_t n = p->stack < STACK ? p->stack : STACK;
 
-        text_event(t, HW_PROF_SAMPLE_COST_CENTRE, p->tick_ns * ++p->ticks_taken);
+        text_event(t, HW_PROF_SAMPLE_COST_CENTRE, time_of_ticks(p, ++p->ticks_taken));
         size_t length = writer_length_begin(w);
         writer_number(w, 0, 4);
         writer_number(w, p->ticks_taken, 8);
@@ -283,7 +293,11 @@ static void parse_string(struct prof *p)
 static uint64_t *number_of(struct prof *p, uint64_t *unused)
 {
         if (p->where == TOP)
-                return is_key(p, "tick_interval") ? &p->tick_ns : is_key(p, "total_alloc") ? &p->allocated : NULL;
+                return is_key(p, "tick_interval")          ? &p->tick_ns
+                       : is_key(p, "total_ticks")          ? &p->total_ticks
+                       : is_key(p, "initial_capabilities") ? &p->capabilities
+                       : is_key(p, "total_alloc")          ? &p->allocated
+                                                           : NULL;
         if (p->where == CENTRE)
                 return is_key(p, "id") ? &p->id : NULL;
         if (p->where != NODE)
@@ -300,8 +314,6 @@ static const char *parse_number(struct prof *p)
         const char *text = p->text;
         uint64_t id = 0, n, *to = number_of(p, &id);
 
-        if (p->where == TOP && is_key(p, "total_time"))
-                return text_seconds(&text, &p->time_ns) && !*text ? NULL : "seconds after total_time";
         if (p->where == CENTRE && is_key(p, "is_caf"))
                 p->caf = !strcmp(p->text, "true");
         if (!to)
@@ -582,7 +594,7 @@ static const char *prof_end(struct text_log *t)
         if (!p)
                 return NULL;
         if (p->allocated) {
-                text_event(t, HW_HEAP_ALLOCATED, p->time_ns);
+                text_event(t, HW_HEAP_ALLOCATED, time_of_ticks(p, p->total_ticks));
                 writer_number(&t->writer, 0, 4);
                 writer_number(&t->writer, p->allocated, 8);
         }

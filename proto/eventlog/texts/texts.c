@@ -13,8 +13,6 @@
 #include "proto/base/digits.h"
 #include "proto/base/time.h"
 
-#define MOST_S 1000000000u
-
 /* An object whose first key is "program". */
 static bool is_profile(const char *text, size_t n)
 {
@@ -109,7 +107,7 @@ bool text_seconds(const char **text, uint64_t *ret_ns)
         const char *p = *text;
         uint64_t whole, unit = NS_PER_S, ns = 0;
 
-        if (!digits_read(&p, &whole) || whole >= MOST_S)
+        if (!digits_read(&p, &whole) || whole >= TEXT_SECONDS_MAX)
                 return false;
         if (*p == '.')
                 for (p++; *p >= '0' && *p <= '9'; p++)

@@ -117,9 +117,10 @@ TEST(test_hp_times_that_go_back)
 
 TEST(test_prof)
 {
-        static const char profile[] =
+        char profile[] =
                 "{\"program\":\"p\",\"arguments\":[\"p\",\"a \\\"b\"],\"rts_arguments\":[\"-pj\"],"
-                "\"total_time\":0.5,\"tick_interval\":1000,\"total_alloc\":9,\"other\":[{}],"
+                "\"initial_capabilities\":0,\"total_time\":0.5,\"total_ticks\":500,\"tick_interval\":1000,"
+                "\"total_alloc\":9,\"other\":[{}],"
                 "\"cost_centres\":[{\"id\":7,\"label\":\"f\",\"module\":\"M\"}],"
                 "\"profile\":{\"id\":1,\"ticks\":1,\"children\":["
                 "{\"id\":7,\"entries\":2,\"alloc\":9,\"ticks\":2,\"children\":[]}]}}\n";
@@ -132,6 +133,12 @@ TEST(test_prof)
         assert_int_equal(damage.lines, 0);
         assert_non_null(memmem(made, n_made, "p\0a \"b\0+RTS\0-pj\0", 17));
         assert_non_null(memmem(made, n_made, "\2\0\0\0\7\0\0\0\1", 9)); /* a stack, innermost first */
+        /* of four capabilities, four ticks are an interval */
+        *strchr(strstr(profile, "capabilities"), '0') = '4';
+        assert_string_equal(events_of(TEXT_PROF, profile, strlen(profile)),
+                            "HEAP_PROF_COST_CENTRE@0;PROGRAM_ARGS@0;PROF_BEGIN@0;PROF_SAMPLE_COST_CENTRE@250000;"
+                            "PROF_SAMPLE_COST_CENTRE@500000;PROF_SAMPLE_COST_CENTRE@750000;HEAP_ALLOCATED@125000000;"
+                            "TICKY_COUNTER_DEF@125000000;TICKY_COUNTER_SAMPLE@125000000;");
         (void)events_of(TEXT_PROF, profile, strlen(profile) - 3);
         assert_false(ended);
         assert_int_equal(damage.lines, 1);
