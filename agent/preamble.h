@@ -29,8 +29,6 @@
  * The file is read in pieces with a table of addresses in hand, so nothing is mapped or kept of it. One thread only.
  */
 
-struct chunk;
-
 /* As GHC writes "<entire-module>" where it knows no line. */
 #define TABLE_NAMES_PLACE "<symbol table>"
 

@@ -58,7 +58,5 @@ void run_writer_skip(struct run_writer *w, const struct frame_head *head, const 
 
 /* probe.c: whether a disk that has refused something takes data again. */
 
-struct error;
-
 /* Writes a file of PROBE_BYTES into the directory, and removes it. False with the reason. May wait for the disk. */
 bool probe_write(const char *directory, struct error *error);

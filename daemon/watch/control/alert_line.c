@@ -8,7 +8,6 @@
 
 #include "daemon/watch/alerting/silence.h"
 #include "daemon/judge/rules/alerts.h"
-#include "heapwatch/text.h"
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 #include "proto/base/process.h"

@@ -75,7 +75,6 @@ void notifier_fill_state(void *ctx, Hw__DaemonState *state);
  * it is empty. Never a secret but the path of a URL: it goes through a pipe, to nobody else.
  */
 
-struct alert;
 struct silence;
 
 /*

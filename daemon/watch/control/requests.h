@@ -41,8 +41,6 @@ void recording_requests_handle(struct recorder *recorder, struct targets *target
 
 /* silence_requests.c: answers the requests about silences. */
 
-struct ruleset;
-
 /* A name that no rule has is refused, with the nearest name: it would silence nothing. Any pattern is accepted. */
 void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
                           struct bus_client *client);
@@ -55,8 +53,6 @@ void silence_requests_list(struct silence_store *store, struct bus_client *clien
  *
  * Of a request that needs more than `read` one line is logged: what, on what, by whom, and what became of it.
  */
-
-struct error;
 
 /* The least role that may send it; control for what this version does not know. */
 enum key_role role_needed(const Hw__Request *request);

@@ -20,7 +20,6 @@
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
-#include "proto/base/clock.h"
 #include "proto/base/event.h"
 #include "heapwatch/text.h"
 
