@@ -31,11 +31,11 @@ uint64_t shutdown_left_ns(enum stop_part part)
 
 bool shutdown_join(pthread_t thread, enum stop_part part)
 {
-        const uint64_t until_ns = clock_wall_ns() + shutdown_left_ns(part);
+        const uint64_t until_ns = clock_mono_ns() + shutdown_left_ns(part);
         const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
                                         .tv_nsec = (long)(until_ns % NS_PER_S) };
 
-        return pthread_timedjoin_np(thread, NULL, &until) == 0;
+        return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 }
 
 bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part)
