@@ -345,18 +345,11 @@ static bool ended_by_group(const struct evidence *e)
 static Hw__TimeToLimit__Source limit_that_was_met(const struct evidence *e, uint64_t *ret)
 {
         const Hw__Trends *s = e->t->trend_state;
-        const uint64_t max = facts_get_u64(e->t, FACT_MAX_HEAP, 0);
-        const uint64_t reserved = facts_get_u64(e->t, FACT_HEAP_RESERVED, 0);
 
-        if (ended_by_group(e)) {
-                const bool is_least = s && s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
-                *ret = is_least ? s->limit_bytes : 0;
-                return HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
-        }
-        *ret = reserved && (!max || reserved < max) ? reserved : max;
-        return *ret == 0     ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN
-               : *ret == max ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP
-                             : HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
+        if (!ended_by_group(e))
+                return world_heap_limit(e->t, ret);
+        *ret = s && s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP ? s->limit_bytes : 0;
+        return HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
 }
 
 static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Source source, bool has_bytes,

@@ -64,19 +64,18 @@ bool limit_counts_heap(Hw__TimeToLimit__Source source)
                source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
 }
 
-const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes,
-                       uint64_t reserved_bytes)
+const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t limit_bytes,
+                       bool is_reserved)
 {
-        const unsigned shift = max_heap_bytes % (1u << 20) == 0 ? 20 : max_heap_bytes % (1u << 10) == 0 ? 10 : 0;
+        const unsigned shift = limit_bytes % (1u << 20) == 0 ? 20 : limit_bytes % (1u << 10) == 0 ? 10 : 0;
         const char *unit = shift == 20 ? "m" : shift == 10 ? "k" : ""; /* as the runtime's options are written */
         const bool exhausted = !out_of_cpu && status == EXIT_HEAP_EXHAUSTED;
 
-        if (exhausted && reserved_bytes && (!max_heap_bytes || reserved_bytes < max_heap_bytes))
+        if (exhausted && limit_bytes && is_reserved)
                 (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at the %" PRIu64 " MiB reserved for it",
-                               reserved_bytes >> 20);
-        else if (exhausted && max_heap_bytes)
-                (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at -M%" PRIu64 "%s", max_heap_bytes >> shift,
-                               unit);
+                               limit_bytes >> 20);
+        else if (exhausted && limit_bytes)
+                (void)snprintf(out, END_REASON_SIZE, ", heap exhausted at -M%" PRIu64 "%s", limit_bytes >> shift, unit);
         else
                 (void)snprintf(out, END_REASON_SIZE, "%s",
                                out_of_cpu  ? ", out of processor time (ulimit -t)"

@@ -19,9 +19,9 @@ bool limit_counts_heap(Hw__TimeToLimit__Source source); /* it counts the heap al
 
 /*
  * Why a program ended so: ", heap exhausted at -M96m", ", out of processor time (ulimit -t)"; "" where neither its
- * status nor a limit tells. status: 0 for a signal; max_heap_bytes (-M), reserved_bytes (its address space): 0 where
- * that limit is not known. Returns `out`.
+ * status nor a limit tells. status: 0 for a signal; limit_bytes: of its heap, 0 where none is known; is_reserved: that
+ * is its address space, not -M. Returns `out`.
  */
 #define END_REASON_SIZE 64u
-const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t max_heap_bytes,
-                       uint64_t reserved_bytes);
+const char *end_reason(char out[END_REASON_SIZE], uint32_t status, bool out_of_cpu, uint64_t limit_bytes,
+                       bool is_reserved);

@@ -50,11 +50,13 @@ static void add_reason(FILE *out, const struct world_target *t)
 {
         const Hw__Target *state = t->target;
         char reason[END_REASON_SIZE];
+        uint64_t limit;
+        const bool is_reserved = world_heap_limit(t, &limit) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
 
         fputs(state->has_oom_killed && state->oom_killed
                       ? ", the kernel killed a process of its control group for memory"
-                      : end_reason(reason, state->exit_status, state->has_out_of_cpu && state->out_of_cpu,
-                                   facts_get_u64(t, FACT_MAX_HEAP, 0), facts_get_u64(t, FACT_HEAP_RESERVED, 0)),
+                      : end_reason(reason, state->exit_status, state->has_out_of_cpu && state->out_of_cpu, limit,
+                                   is_reserved),
               out);
 }
 

@@ -209,6 +209,9 @@ void facts_print(struct json_out *j, const char *key, const struct world_target 
 /* The lowest known memory limit of a target, and what sets it; false when none is known. */
 bool world_limit(const struct world_target *t, uint64_t *ret_bytes, Hw__TimeToLimit__Source *ret_source);
 
+/* The limit of its heap alone: -M, or what is reserved for it where that is less; *ret_bytes 0: none is known. */
+Hw__TimeToLimit__Source world_heap_limit(const struct world_target *t, uint64_t *ret_bytes);
+
 /* The number that its limit counts, as far as it is known. */
 enum fact world_limit_counts(const struct world_target *t);
 

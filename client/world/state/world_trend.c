@@ -123,6 +123,16 @@ bool world_limit(const struct world_target *t, uint64_t *ret_bytes, Hw__TimeToLi
         return found;
 }
 
+Hw__TimeToLimit__Source world_heap_limit(const struct world_target *t, uint64_t *ret_bytes)
+{
+        const uint64_t max = facts_get_u64(t, FACT_MAX_HEAP, 0), reserved = facts_get_u64(t, FACT_HEAP_RESERVED, 0);
+
+        *ret_bytes = reserved && (!max || reserved < max) ? reserved : max;
+        return *ret_bytes == 0     ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN
+               : *ret_bytes == max ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP
+                                   : HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED;
+}
+
 enum fact world_limit_counts(const struct world_target *t)
 {
         Hw__TimeToLimit__Source source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;

@@ -11,7 +11,6 @@
  * stream comes back from the same process (same_run.c), the run goes on; until
  * then its alerts stay, for a while.
  */
-#include <math.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -49,12 +48,12 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
 {
         const struct run_exit *how = &p->state.ended;
         const char *name = signal_name((int)how->signal);
-        const uint64_t max = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
-        const double reserved = model_heap(p->model)->facts[CARRIED_HEAP_RESERVED];
+        bool is_reserved;
+        const uint64_t limit = heap_own_limit(model_run(p->model), model_heap(p->model), &is_reserved);
         char reason[END_REASON_SIZE];
 
-        (void)end_reason(reason, how->signal ? 0 : how->status, how->out_of_cpu, max == UNKNOWN_U64 ? 0 : max,
-                         isnan(reserved) ? 0 : (uint64_t)reserved);
+        (void)end_reason(reason, how->signal ? 0 : how->status, how->out_of_cpu,
+                         pipeline_has_run(p) && limit != UNKNOWN_U64 ? limit : 0, is_reserved);
         if (is_exit_of_another(p, how)) {
                 const int n = snprintf(detail, size, END_OF_COMMAND);
                 detail += n;
