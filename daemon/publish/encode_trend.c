@@ -314,9 +314,8 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         PUT(out, runs_out, r->runs_out);
         PUT_FINITE(out, level_bytes, r->level_bytes);
         PUT(out, level_time_ns, r->level_time_ns);
-        if (r->rising)
-                PUT(out, until_ns, r->until_ns);
         if (r->rising) {
+                PUT(out, until_ns, r->until_ns);
                 put_early_rise(e, out, t, r);
                 put_early_bands(e, out, t, bands, r);
         }

@@ -28,6 +28,8 @@ static const struct medium *const media[] = {
 
 /* ------------------------------------------------------------------- its timer */
 
+static const struct timeval at_once = { 0, 0 };
+
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
         struct source *s = ctx;
@@ -39,7 +41,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 
 void source_wake(void *source)
 {
-        static const struct timeval at_once = { 0, 0 };
         struct source *s = source;
 
         if (!evtimer_pending(s->timer, NULL)) /* adding a due timer again would put it off, forever if woken often */
@@ -68,7 +69,6 @@ struct source *source_open(struct event_base *base, const struct source_uri *uri
         s->state = SOURCE_WAITING;
         if (from)
                 s->from = *from;
-        static const struct timeval at_once = { 0, 0 };
         int r = medium->start(s, error);
         s->timer = r < 0 ? NULL : evtimer_new(base, on_timer, s);
         if (r == 0 && (!s->timer || event_add(s->timer, &at_once) != 0))

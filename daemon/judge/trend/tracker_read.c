@@ -394,7 +394,6 @@ struct memory_limit tracker_heap_limit(const struct tracker *t)
 {
         bool reserved;
         const uint64_t bytes = heap_own_limit(model_run(t->model), model_heap(t->model), &reserved);
-
         const enum limit_source source = reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
 
         return limit_least((struct memory_limit){ bytes, source }, t->config.recorded_heap);

@@ -16,7 +16,7 @@
 
 #include "daemon/watch/targets/pipeline_checkpoint_layouts.inc"
 
-static struct pipeline_state keep_state(const struct pipeline *p)
+static struct pipeline_state save_state(const struct pipeline *p)
 {
         struct pipeline_state s = p->state;
 
@@ -94,7 +94,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
                 (void)pipeline_resume(p);
         if (pipeline_is_busy(p))
                 return NULL;
-        struct pipeline_state state = keep_state(p);
+        struct pipeline_state state = save_state(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
         (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
