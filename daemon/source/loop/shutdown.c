@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/source/loop/shutdown.h"
 
+#include <errno.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -8,7 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/time.h"
 
-#define POLL_NS 10000000
+#define POLL_NS 1000000
 
 /* When each part ends, in percent; what follows the last one takes hardly any time. */
 static const unsigned ends[] = {
@@ -29,25 +30,38 @@ uint64_t shutdown_left_ns(enum stop_part part)
         return sub_sat((began_ns ? began_ns : now_ns) + STOP_S * NS_PER_S / 100 * ends[part], now_ns);
 }
 
+/* Waits POLL_NS; false: the part has had its time. */
+static bool may_wait_on(uint64_t until_ns)
+{
+        const struct timespec pause = { .tv_nsec = POLL_NS };
+
+        if (clock_mono_ns() >= until_ns)
+                return false;
+        (void)nanosleep(&pause, NULL);
+        return true;
+}
+
+/* Polled: pthread_timedjoin_np follows the wall clock, which may be set, and GCC 12's TSan takes a thread that
+ * pthread_clockjoin_np has joined for a leaked one. */
 bool shutdown_join(pthread_t thread, enum stop_part part)
 {
         const uint64_t until_ns = clock_mono_ns() + shutdown_left_ns(part);
-        const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
-                                        .tv_nsec = (long)(until_ns % NS_PER_S) };
 
-        return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+        while (pthread_tryjoin_np(thread, NULL) == EBUSY) {
+                if (!may_wait_on(until_ns))
+                        return false;
+        }
+        return true;
 }
 
 bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part)
 {
-        const struct timespec pause = { .tv_nsec = POLL_NS };
         const uint64_t until_ns = clock_mono_ns() + shutdown_left_ns(part);
 
         *ret_status = 0;
         while (waitpid(child, ret_status, WNOHANG) == 0) {
-                if (clock_mono_ns() >= until_ns)
+                if (!may_wait_on(until_ns))
                         return false;
-                (void)nanosleep(&pause, NULL);
         }
         return true;
 }
