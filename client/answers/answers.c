@@ -78,7 +78,7 @@ static void one_word(struct answers *a, const struct evidence *e)
                 a->tone = early_runs_out(e->near) ? ANSWER_BAD : ANSWER_WARN;
                 return;
         }
-        a->word = e->steady_so_far && !e->over ? STEADY_SO_FAR : verdicts[e->verdict];
+        a->word = e->steady_so_far ? STEADY_SO_FAR : verdicts[e->verdict];
         a->tone = tones[e->verdict];
 }
 
