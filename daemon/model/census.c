@@ -150,6 +150,28 @@ static void copy_contents(struct census_state *c)
         }
 }
 
+/*
+ * Each thread has one TSO, of the same size: a census from outside counts both, where no thread that has ended is kept.
+ * With that size the runtime's own, which are taken more often, tell how many threads there are.
+ */
+static void count_threads(struct model *m, struct census *census)
+{
+        const double threads = m->heap.facts[CARRIED_HASKELL_THREADS];
+        uint64_t bytes = 0, *each = &m->census.thread_bytes;
+
+        if (m->run.breakdown != BREAKDOWN_CLOSURE_TYPE || (census->outside && !census->counts_threads))
+                return;
+        for (uint32_t i = 0; i < census->n_rows && !bytes; i++)
+                if (!strcmp(bands_get(&m->bands, census->rows[i].band)->label, "TSO"))
+                        bytes = census->rows[i].bytes;
+        if (census->counts_threads) {
+                *each = threads >= 1 && bytes % (uint64_t)threads == 0 ? bytes / (uint64_t)threads : 0;
+        } else if (*each && bytes % *each == 0) {
+                sched_set_threads(m, census->time_ns, bytes / *each);
+                census->counts_threads = true;
+        }
+}
+
 static void finish_census(struct model *m, bool unfinished)
 {
         struct census_state *c = &m->census;
@@ -163,6 +185,7 @@ static void finish_census(struct model *m, bool unfinished)
         c->open.contents = c->contents[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
+                count_threads(m, &c->open);
                 remember_census(&c->history, &c->open, are_alike(&c->open, &c->done));
                 accept_census(m);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
@@ -187,7 +210,10 @@ static void begin_census(struct model *m, uint64_t time_ns)
         if (c->is_open)
                 c->followed = true;
         finish_census(m, ends_expected(m));
-        c->open = (struct census){ .number = ++c->count, .time_ns = time_ns, .tells_groups = c->tells_groups };
+        c->open = (struct census){ .number = ++c->count,
+                                   .time_ns = time_ns,
+                                   .tells_groups = c->tells_groups,
+                                   .counts_threads = c->tells_groups };
         c->is_open = true;
         c->tells_groups = false;
         c->row_threads = 0;
@@ -328,7 +354,7 @@ static void add_threads(struct model *m, uint64_t time_ns, const char *at, const
         if (!read_number(&at, end, &threads))
                 return;
         if (at == end) {
-                m->census.open.tells_groups = true;
+                m->census.open.tells_groups = m->census.open.counts_threads = true;
                 sched_set_threads(m, time_ns, threads);
         } else if (read_number(&at, end, &bytes) && at < end) {
                 add_group(m, threads, bytes, at, (size_t)(end - at));

@@ -31,11 +31,12 @@ struct census {
         const struct census_contents *contents; /* of some rows; valid likewise */
         uint32_t n_contents;
         uint64_t rows_left_out, bytes_left_out;
-        bool unfinished;   /* the log ended inside it */
-        bool outside;      /* read by another process: no collection was made for it */
-        bool splits;       /* threads that wait at one place are a band of their own; else they are in other bands */
-        bool tells_groups; /* `groups` and rows of threads are all there are; else it is not known which there are */
-        double spread;     /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
+        bool unfinished;     /* the log ended inside it */
+        bool outside;        /* read by another process: no collection was made for it */
+        bool splits;         /* threads that wait at one place are a band of their own; else they are in other bands */
+        bool counts_threads; /* all threads: the number is of its moment (model_threads) */
+        bool tells_groups;   /* `groups` and rows of threads are all there are; else it is not known which there are */
+        double spread;       /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
 };
 
 /* Whether it is known how many closures each of its bands has: of those that were read from outside. */

@@ -247,6 +247,8 @@ uint64_t heap_own_limit(const struct run *run, const struct heap *heap, bool *re
 const struct gc *model_gc(const struct model *m);
 const struct sched *model_sched(const struct model *m);
 
+bool model_tells_threads(const struct model *m); /* the log has an event for each thread that begins or ends */
+
 /* Haskell threads: created and not finished, by the log; else those of the newest census from outside; NaN: unknown. */
 double model_threads(const struct model *m);
 const struct bands *model_bands(const struct model *m);

@@ -137,7 +137,7 @@ void sched_set_threads(struct model *m, uint64_t time_ns, uint64_t threads)
         struct sched *s = &m->sched;
 
         model_set_fact(m, CARRIED_HASKELL_THREADS, time_ns, threads == UNKNOWN_U64 ? NAN : (double)threads);
-        if (!s->uncounted || threads == UNKNOWN_U64)
+        if (!s->uncounted || threads == UNKNOWN_U64 || !model_tells_threads(m))
                 return;
         s->uncounted = ckd_add(&s->created, s->finished, threads);
         m->changes |= MODEL_SCHED;
@@ -204,9 +204,18 @@ void sched_cap_enable(struct model *m, const struct hw_event *e)
         set_disabled(m, e, false);
 }
 
+bool model_tells_threads(const struct model *m)
+{
+        uint64_t events = m->sched.created | m->sched.finished | m->sched.wakeups;
+
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                events |= m->sched.stops[i];
+        return events > 0;
+}
+
 double model_threads(const struct model *m)
 {
-        return m->sched.uncounted ? (double)NAN
-               : m->sched.created ? (double)sub_sat(m->sched.created, m->sched.finished)
-                                  : m->heap.facts[CARRIED_HASKELL_THREADS];
+        if (!model_tells_threads(m))
+                return m->heap.facts[CARRIED_HASKELL_THREADS];
+        return m->sched.uncounted ? (double)NAN : (double)sub_sat(m->sched.created, m->sched.finished);
 }

@@ -71,8 +71,9 @@ struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
         struct census open; /* not ended yet */
         bool is_open;
-        bool tells_groups;    /* the census that comes next does */
-        uint32_t row_threads; /* of the row that comes next; 0: not said */
+        bool tells_groups;     /* the census that comes next does */
+        uint32_t row_threads;  /* of the row that comes next; 0: not said */
+        uint64_t thread_bytes; /* of a thread in the band TSO; 0: not known */
         struct census_rows buffers[2], groups[2];
         struct census_contents_rows contents[2];
         unsigned writing;

@@ -69,8 +69,19 @@ static void set_groups(struct tracker *t, const struct census *census, bool are_
                 set_group(t, &census->groups[i], are_new);
 }
 
+/* A number that only censuses tell is of their moments: between them it is no sample. */
+static void add_number(struct tracker *t, uint64_t time_ns)
+{
+        const double threads = model_threads(t->model);
+
+        if (!isnan(threads))
+                early_rise_add(&t->threads, (double)time_ns / 1e9, threads * UNIT_BYTES);
+}
+
 void tracker_threads_census(struct tracker *t, const struct census *census)
 {
+        if (census->counts_threads && !model_tells_threads(t->model))
+                add_number(t, census->time_ns);
         if (!census->tells_groups)
                 return;
         t->groups_time_ns = census->time_ns;
@@ -138,14 +149,15 @@ bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct gro
 void tracker_threads_advance(struct tracker *t, uint64_t time_ns)
 {
         struct early_rise *rise = &t->threads;
-        const double threads = model_threads(t->model), now_s = (double)time_ns / 1e9;
+        const double now_s = (double)time_ns / 1e9;
 
-        if (isnan(threads) || (time_ns < t->gap.to_ns && t->gap.to_ns - t->gap.from_ns > SILENT_NS))
+        if (isnan(model_threads(t->model)) || (time_ns < t->gap.to_ns && t->gap.to_ns - t->gap.from_ns > SILENT_NS))
                 return;
         if (rise->samples > 0 && now_s - rise->now_s > SILENT_NS / 1e9)
                 rise->passed_s += now_s - rise->now_s;
         early_rise_advance(rise, now_s);
-        early_rise_add(rise, now_s, threads * UNIT_BYTES);
+        if (model_tells_threads(t->model))
+                add_number(t, time_ns);
 }
 
 static const struct waiting_group *largest_group(const struct tracker *t)

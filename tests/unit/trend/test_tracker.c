@@ -591,6 +591,39 @@ TEST(test_threads_pile_up)
         rig_close(&r);
 }
 
+/*
+ * A log without events of threads: a census from outside counts them, and tells what one has in the band TSO, by which
+ * the runtime's own count them, too. In between nothing is known. `own`: whether there are any of these.
+ */
+TEST(test_threads_that_only_censuses_count)
+{
+        static struct rig r;
+        struct thread_rise rise;
+
+        for (unsigned own = 0; own < 2; own++) {
+                open_scaled(&r, 60 * SECOND);
+                ev(&r.f, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0), SECOND, U(7), "", "", "", "", "", "", "", "");
+                for (uint64_t s = 1; s <= (own ? 20 : 60); s++) {
+                        const uint64_t threads = 100 * s;
+                        live(&r, s * SECOND, MIB);
+                        if (s != 4 && s % 10 && !own)
+                                continue;
+                        ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, s * SECOND, "8",
+                           s == 4 || s % 10 == 0 ? OUTSIDE_CENSUS : U(1));
+                        char text[80];
+                        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu", (unsigned long long)threads);
+                        if (s == 4 || s % 10 == 0)
+                                ev(&r.f, HW_LOG_MSG, NONE, s * SECOND, "z", text);
+                        ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, s * SECOND, "18z", U(0), 120 * threads, "TSO");
+                        ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, s * SECOND, "8", U(0));
+                }
+                assert_true(tracker_thread_rise(r.t, &rise) && fabs(rise.rate - 100) < 1);
+                assert_int_equal(rise.threads, own ? 2000 : 6000);
+                assert_int_equal(rise.as_of_ns, (own ? 20 : 60) * SECOND);
+                rig_close(&r);
+        }
+}
+
 /* The same number of threads, whose stacks grow. */
 TEST(test_stacks_that_grow)
 {
