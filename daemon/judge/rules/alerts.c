@@ -38,9 +38,15 @@ static uint64_t clock_of(const struct rule *rule, const struct rule_moment *at)
         return rule->of_target ? at->target_ns : at->time_ns;
 }
 
+static struct stamp stamp_of(const struct rule_moment *at)
+{
+        return (struct stamp){ at->time_ns - at->beyond_ns,
+                               at->wall_ns == UNKNOWN_U64 ? UNKNOWN_U64 : at->wall_ns - at->beyond_ns };
+}
+
 static void stamp_change(struct alert *alert, const struct rule_moment *at)
 {
-        struct stamp now = { at->time_ns, at->wall_ns };
+        struct stamp now = stamp_of(at);
 
         if (alert->state.active_ns == alert->state.judged_ns && alert->state.now != ALERT_RESOLVED) {
                 alert->active = now;
@@ -141,7 +147,7 @@ static void judge_one(struct walk *w, uint32_t band, uint64_t *still_ns)
         bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, w->at));
         if (differs && still_ns)
                 *still_ns = 0; /* from now on `over` is evaluated too, or no longer */
-        alert->judged = (struct stamp){ w->at->time_ns, w->at->wall_ns };
+        alert->judged = stamp_of(w->at);
         alert->run = w->at->run;
         if (!differs || apply_condition(a, w->place, w->at, true))
                 w->place++;
@@ -190,7 +196,7 @@ static bool update_alert(struct alert *alert, const struct rule_moment *at)
         if (state_step(&next, &times, alert->holds, alert->over, clock_of(rule, at)))
                 return false;
         alert->state = next;
-        alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
+        alert->judged = stamp_of(at);
         return true;
 }
 

@@ -34,6 +34,7 @@ struct rule_moment {
         uint64_t time_ns;   /* event time; UNKNOWN_U64 outside of a run */
         uint64_t target_ns; /* the target's clock; never goes back */
         uint64_t wall_ns;   /* the same as Unix time; UNKNOWN_U64 when not known */
+        uint64_t beyond_ns; /* how far time_ns is past the newest event, which dates what changes */
         uint32_t run;       /* 0 before the first */
 };
 

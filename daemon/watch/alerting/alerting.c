@@ -74,6 +74,7 @@ static struct rule_moment moment_of(struct alerting *a, uint64_t time_ns)
                 .time_ns = time_ns,
                 .target_ns = end_of_second(a->target_ns),
                 .wall_ns = model_wall_time(a->model, time_ns),
+                .beyond_ns = time_ns == UNKNOWN_U64 ? 0 : sub_sat(time_ns, model_time_ns(a->model)),
                 .run = a->run,
         };
 }
@@ -115,7 +116,7 @@ static void judge_target(struct alerting *a, uint64_t time_ns)
         struct rule_moment at = moment_of(a, time_ns);
 
         if (a->live)
-                at.wall_ns = a->target_ns + a->stepped_ns;
+                at.wall_ns = a->target_ns + a->stepped_ns + at.beyond_ns;
         alerting_sample_target(a);
         alerts_judge_target(a->alerts, &at);
 }
