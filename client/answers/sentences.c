@@ -327,6 +327,9 @@ static bool alert_fires(const struct evidence *e, const char *rule)
         return e->alert && e->alert->rule && !strcmp(e->alert->rule, rule);
 }
 
+/* Of its own end nothing else would be said: find_alert() has left that out. */
+IS(fires_of_earlier_run, e->live && (alert_fires(e, "crashed") || alert_fires(e, "failed")))
+
 static bool censuses_collect(const struct evidence *e)
 {
         double share;

@@ -1097,6 +1097,7 @@ TEST(alerts_that_say_something_else)
         static const char *const rules[][2] = {
                 { "fragmentation", "fragmentation" }, { "gc-share", "collections" },  { "gc-pauses", "collections" },
                 { "stream-stalled", "stalled" },      { "restart-loop", "restarts" }, { "mine", "alert" },
+                { "crashed", "run-before" },
         };
         struct made m;
         struct answers a;
