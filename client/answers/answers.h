@@ -117,7 +117,7 @@ static inline bool answers_rises(const struct answers *a)
 /* What began at the onset, for a mark in a chart. Static. */
 static inline const char *answers_onset_words(const struct answers *a)
 {
-        return answers_rises(a) ? "rise began" : "growth began";
+        return a->onset_is_latest ? "rise began before" : answers_rises(a) ? "rise began" : "growth began";
 }
 
 /*

@@ -228,6 +228,7 @@ class Faces:
     def of_server(self, web):
         with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/state") as state:
             for a in json.load(state)["answers"]:
+                assert a.get("onsetIsLatest", False) == any(x["said"] == "rises-from-unseen" for x in a["answers"]), a
                 self.add("page", a["target"], of_target(of_rows(a["answers"]), a["word"], a.get("culprit"), a.get("onsetNs"), a.get("limitInNs")))
 
     def of_post_mortem(self, name, prefix):

@@ -39,6 +39,8 @@ static void put_summary(struct json_out *j, const struct answers *a)
         if (a->has_onset) {
                 json_member_u64_string(j, "onsetNs", a->onset_ns);
                 put_text(j, "onset", answers_onset_words(a));
+                if (a->onset_is_latest)
+                        json_member_bool(j, "onsetIsLatest", true);
         }
         if (a->has_limit)
                 json_member_u64_string(j, "limitInNs", a->limit_ns);

@@ -103,6 +103,16 @@ static struct value so_far(const struct scene *s, const void *row)
 }
 
 COLUMN_VALUE(since, answered_onset(s, target_of_row(row)))
+
+static char *since_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        const struct value v = since(s, row);
+        const bool is_latest = v.is != VALUE_NONE && scene_brief(s, target_of_row(row))->onset_is_latest;
+        char time[SHORT_TEXT];
+
+        (void)snprintf(out, size, "%s%s", is_latest ? "≤" : "", value_show(time, sizeof(time), UNIT_WHEN, v));
+        return out;
+}
 COLUMN_VALUE(culprit, value_text(scene_brief(s, target_of_row(row))->culprit_text))
 
 COLUMN_VALUE(live_age, value_number(scene_brief(s, target_of_row(row))->has_live_age,
@@ -203,8 +213,8 @@ const struct column target_columns[] = {
           .help = "only in files: the verdict of live bytes, or of RSS where live is unknown" },
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
           .help = "only in files: the provisional slope" },
-        { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = since,
-          .help = "when the growth began; c for the other clock" },
+        { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 2, .value = since,
+          .text = since_text, .help = "when the growth began, or ≤ by when at the latest; c for the other clock" },
         { .title = "what grows", .name = "culprit", .width = -10, .rank = 3, .value = culprit, .by_end = true,
           .help = "the band that grows most, or where else memory grows" },
         { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 5, .value = firing,

@@ -29,7 +29,7 @@ export interface CensusAge { timeNs?: U64; totalBytes?: U64; stale?: boolean; no
 export interface Answer { key: string; question: string; tone: string; text: string; timeNs?: U64; after?: string }
 export interface AccountRow { key: string; tone: string; text?: string; timeNs?: U64; after?: string }
 export interface Answers {
-    daemon?: number; target?: string; run?: number; eventTimeNs?: U64; knownUntilNs?: U64; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; onset?: string; limitInNs?: U64; liveAgeNs?: U64; band?: number;
+    daemon?: number; target?: string; run?: number; eventTimeNs?: U64; knownUntilNs?: U64; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; onset?: string; onsetIsLatest?: boolean; limitInNs?: U64; liveAgeNs?: U64; band?: number;
     culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; commands?: number; postMortem?: AccountRow[];
     noCensus?: string; // why there is none
     noScheduler?: string; // why there is nothing of threads and capabilities
