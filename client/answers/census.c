@@ -86,17 +86,15 @@ double band_contents_share(const struct world_band *band)
         return of && whole > 0 ? (double)of->bytes / (double)whole : 0;
 }
 
-/* "70.3 %"; "most" where an earlier census told it; "": all of it, or none is known. */
+/* "70.3 %"; "~70.3 %" where an earlier census told it; "": all of it, or none is known. */
 static char *contents_share_text(char number[HW_NUMBER_MAX], const struct world_band *band)
 {
         const double share = band ? band_contents_share(band) : 0;
+        char text[HW_NUMBER_MAX - 1] = "";
 
-        if (share >= ALL_OF_IT || share == 0)
-                number[0] = '\0';
-        else if (band->contents->has_of_bytes)
-                (void)snprintf(number, HW_NUMBER_MAX, "%s", share >= SAID_LEAST ? "most" : "some");
-        else
-                (void)hw_share_text(number, HW_NUMBER_MAX, share);
+        if (share > 0 && share < ALL_OF_IT)
+                (void)hw_share_text(text, sizeof(text), share);
+        (void)snprintf(number, HW_NUMBER_MAX, "%s%s", text[0] && band->contents->has_of_bytes ? "~" : "", text);
         return number;
 }
 

@@ -29,10 +29,10 @@ export function line(id: string, label: string, color: string, values: (number |
     return { id, label, color, values, ...more };
 }
 
-// "81.0 % [Session]", "most [Session]" where an earlier census told it; of all of it without the share.
+// "81.0 % [Session]", "~81.0 % [Session]" where an earlier census told it; of all of it without the share.
 export function holdsText(holds: Holds | undefined): string {
     if (!holds || holds.share > 0.9995) return holds?.name ?? "";
-    return `${!holds.older ? share(holds.share) : holds.share >= 0.5 ? "most" : "some"} ${holds.name}`;
+    return `${holds.older ? "~" : ""}${share(holds.share)} ${holds.name}`;
 }
 
 // The time of something, in the clock of the page.
