@@ -18,7 +18,7 @@
 #define UNIT_BYTES  1024.0
 #define PILE_LEAST  256.0 /* threads more than before: fewer are workers of a pool */
 #define SILENT_NS   (5 * NS_PER_S)
-#define STALE_NS    NS_PER_MINUTE /* a number that is older is told of no rise */
+#define STALE_NS    NS_PER_MINUTE /* no rise is told of a number that is older, unless only censuses count */
 
 struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
 {
@@ -177,7 +177,7 @@ bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
         const uint64_t as_of_ns = u64_sat(rise->last_s * 1e9), age_ns = sub_sat(t->watermark_ns, as_of_ns);
         double low, high;
 
-        if (!rise->rising || (age_ns > STALE_NS && !t->ended) ||
+        if (!rise->rising || (age_ns > STALE_NS && !t->ended && model_tells_threads(t->model)) ||
             rise->last - rise->onset.base < PILE_LEAST * UNIT_BYTES)
                 return false;
         early_rise_rate(rise, &low, &high);

@@ -620,6 +620,9 @@ TEST(test_threads_that_only_censuses_count)
                 assert_true(tracker_thread_rise(r.t, &rise) && fabs(rise.rate - 100) < 1);
                 assert_int_equal(rise.threads, own ? 2000 : 6000);
                 assert_int_equal(rise.as_of_ns, (own ? 20 : 60) * SECOND);
+                for (uint64_t s = 61; s < 125 && !own; s++) /* censuses of a large heap are rare */
+                        block(&r, 0, s * SECOND, (s + 1) * SECOND);
+                assert_true(tracker_thread_rise(r.t, &rise) && (own || rise.age_ns > 60 * SECOND));
                 rig_close(&r);
         }
 }
