@@ -29,7 +29,7 @@ const shown = (id: string) => ({ value: (t: Target) => t.number(id), text: (t: T
 const limitIn = (t: Target) => num(t.answers?.limitInNs);
 
 function columns(app: App): Column<Target>[] {
-    const since = (t: Target) => (t.answers?.onsetIsLatest ? "before " : "") + when(app, t, seconds(t.answers?.onsetNs));
+    const since = (t: Target) => (t.answers?.onsetIsLatest ? "≤ " : "") + when(app, t, seconds(t.answers?.onsetNs));
     return [
         { id: "target", title: "Target", width: "minmax(96px, 2fr)", left: true, value: (t) => t.key,
             draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(80px, 1fr)" },
@@ -41,7 +41,7 @@ function columns(app: App): Column<Target>[] {
                 setText(c.lastElementChild!, t.answers?.onsetNs === undefined ? "" : since(t));
                 setAttr(c, "title", said(t) ? visible(said(t)!) : null);
             } },
-        { id: "since", title: "Since", width: "118px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began" },
+        { id: "since", title: "Since", width: "86px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began, or ≤ by when at the latest" },
         { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => t.number("live_bytes"), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
