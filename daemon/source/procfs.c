@@ -181,6 +181,7 @@ static void parse_kilobytes(const char *text, const char *key, uint64_t *ret_byt
 static void sample_status(const char *root, uint32_t pid, struct process_sample *s)
 {
         char text[8192];
+        uint64_t huge = 0; /* pages of hugetlbfs, which VmRSS leaves out */
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/status", root, pid) < 0)
                 return;
@@ -188,6 +189,9 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
         parse_kilobytes(text, "VmSize", &s->address_space_bytes);
         parse_kilobytes(text, "RssFile", &s->files_bytes);
         parse_kilobytes(text, "VmSwap", &s->swap_bytes);
+        parse_kilobytes(text, "HugetlbPages", &huge);
+        if (s->rss_bytes != UNKNOWN_U64 && ckd_add(&s->rss_bytes, s->rss_bytes, huge))
+                s->rss_bytes = UNKNOWN_U64;
         s->pages.rss_bytes = s->rss_bytes;
         s->pages.files_bytes = s->files_bytes;
         s->pages.wall_ns = s->wall_ns;

@@ -12,7 +12,8 @@
  *
  * Anonymous counts private pages that were written to, LazyFree those of them that are freed with MADV_FREE; the rest
  * of Rss is files and memory shared without a file (of which the sum only tells the proportional size). A file in
- * memory (tmpfs) is such memory: its device is in /proc/PID/mountinfo. So are pages of files that are locked.
+ * memory (tmpfs) is such memory: its device is in /proc/PID/mountinfo. So are pages of files that are locked. Huge
+ * pages (hugetlbfs, MAP_HUGETLB, the heap of GHC's --hugepages) are in none of the kernel's sums: they are added.
  */
 #include "daemon/source/process_watch.h"
 
@@ -165,7 +166,8 @@ static void read_devices(struct reader *r)
                 return;
         while (r->n_devices < MEMORY_DEVICES && fgets(line, sizeof(line), f)) {
                 unsigned major, minor;
-                if (!continues && (strstr(line, " - tmpfs ") || strstr(line, " - ramfs ")) &&
+                if (!continues &&
+                    (strstr(line, " - tmpfs ") || strstr(line, " - ramfs ") || strstr(line, " - hugetlbfs ")) &&
                     sscanf(line, "%*u %*u %u:%u", &major, &minor) == 2 && !major)
                         r->devices[r->n_devices++] = minor;
                 continues = !strchr(line, '\n');
@@ -190,7 +192,7 @@ static enum mapping_kind kind_of(struct reader *r, const char *path, bool privat
 {
         static const char *const shared[] = { "/memfd:", "/dev/shm/", "/dev/zero", "/SYSV" };
 
-        if (!*path || !strncmp(path, "[anon:", 6))
+        if (!*path || !strncmp(path, "[anon:", 6) || !strncmp(path, "/anon_hugepage", 14))
                 return private ? MAPPING_ANONYMOUS : MAPPING_SHARED;
         for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
                 if (!strncmp(path, shared[i], strlen(shared[i])))
@@ -240,12 +242,17 @@ static void read_amount(struct reader *r, const char *line)
                 { "Shared_Dirty", &r->now.shared_dirty },
                 { "Private_Dirty", &r->now.private_dirty },
                 { "Locked", &r->now.locked },
+                { "Private_Hugetlb", &r->now.rss },
+                { "Private_Hugetlb", &r->now.pss },
+                { "Private_Hugetlb", &r->now.anonymous },
+                { "Shared_Hugetlb", &r->now.rss },
+                { "Shared_Hugetlb", &r->now.pss_shared },
         };
         uint64_t kb;
 
         for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
                 if (kernel_field(line, amounts[i].key, &kb) && kb < UINT64_MAX / 1024 / MAPPINGS_MAX)
-                        *amounts[i].bytes = kb * 1024;
+                        *amounts[i].bytes += kb * 1024;
 }
 
 /* False when it cannot be read to its end, or has more than MAPPINGS_MAX mappings. */

@@ -47,8 +47,8 @@ static struct status read_status(pid_t pid)
                 (void)sscanf(line, "State: %c", &s.state);
                 (void)sscanf(line, "TracerPid: %d", &s.tracer);
                 (void)sscanf(line, "Uid: %*u %u", &s.user);
-                if (sscanf(line, "VmRSS: %llu kB", &kb) == 1)
-                        s.rss_bytes = kb * 1024;
+                if (sscanf(line, "VmRSS: %llu kB", &kb) == 1 || sscanf(line, "HugetlbPages: %llu kB", &kb) == 1)
+                        s.rss_bytes += kb * 1024;
         }
         if (f)
                 (void)fclose(f);

@@ -103,6 +103,9 @@ TEST_WITH(one_sample, set_up, tear_down)
         tree("proc/42/limits", "Max processes  7 8 processes\nMax address space   1048576   unlimited   bytes\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_int_equal(s.address_space_limit_bytes, 1048576);
+        tree("proc/42/status", "VmRSS:\t1024 kB\nHugetlbPages:\t  4096 kB\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_int_equal(s.rss_bytes, 5120 * 1024);
         tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_true(s.rss_bytes == UNKNOWN_U64 && s.swap_bytes == UNKNOWN_U64 && s.threads == UNKNOWN_U64);
@@ -211,6 +214,33 @@ TEST_WITH(mapped_files, set_up, tear_down)
         assert_string_equal(p.files[2].path, "/run/cache (deleted)");
         assert_true(p.files[2].held_bytes == 400 * 1024 && p.files[2].resident_bytes == 400 * 1024 &&
                     !p.files[2].dirty_bytes);
+}
+
+#define HUGE_MAPPING(header, shared, private)                                                                          \
+        header "\nRss: 0 kB\nPss: 0 kB\nAnonymous: 0 kB\nShared_Hugetlb: " shared                                      \
+               " kB\nPrivate_Hugetlb: " private " kB\n"
+
+/* Huge pages are resident though Rss leaves them out: of the heap (--hugepages), of C, of a file in hugetlbfs. */
+TEST_WITH(huge_pages, set_up, tear_down)
+{
+        struct resident_pages p;
+        uint64_t pss;
+
+        process(STAT("S"));
+        tree("proc/42/mountinfo", "31 22 0:33 / /dev/hugepages rw - hugetlbfs hugetlbfs rw\n");
+        tree("proc/42/smaps",
+             HUGE_MAPPING("4200000000-4200400000 rw-p 00000000 00:11 5 /anon_hugepage (deleted)", "0",
+                          "4096") MAPPING("4200400000-14200000000 ---p 00000000 00:00 0 ", "0", "0", "0")
+                     HUGE_MAPPING("7f0000000000-7f0000200000 rw-p 0 00:11 6 /anon_hugepage (deleted)", "0", "2048")
+                             HUGE_MAPPING("7f0000200000-7f0000a00000 rw-s 0 00:21 7 /dev/hugepages/pool", "8192", "0"));
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        assert_int_equal(p.rss_bytes, 14336 * 1024);
+        assert_int_equal(pss, 6144 * 1024);
+        assert_int_equal(p.heap_bytes, 4096 * 1024);
+        assert_int_equal(p.shared_bytes, 8192 * 1024);
+        assert_int_equal(p.files_bytes, 0);
+        assert_string_equal(p.files[0].path, "/dev/hugepages/pool");
+        assert_int_equal(p.files[0].held_bytes, 8192 * 1024);
 }
 
 /* Only the largest of very many files are known, whatever their order. */
