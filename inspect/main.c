@@ -82,14 +82,15 @@ static void pause_briefly(void)
 /* Stopped between two collections if that can be had, else during one: then lists lead to both old and new places. */
 static int copy_threads(struct inspect_subject *s, struct threads *t, struct error *error)
 {
-        const bool stops = !s->request->no_stop;
+        bool stops = !s->request->no_stop;
         enum stopped stopped = STOPPED;
 
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (stops)
                         stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error);
-                if (stopped != STOPPED)
+                if (stopped != STOPPED && !stop_is_over())
                         return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+                stops &= stopped == STOPPED; /* else the machine is busy, or its control group frozen: read as it is */
                 const bool wait = generations_read(&s->ghc->generations, s->program) &&
                                   generations_collecting(&s->ghc->generations) && tries + 1 < QUIET_TRIES;
                 if (!wait)

@@ -227,7 +227,6 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
                         good = program_add_registers(program, registers);
         if (good)
                 return STOPPED;
-        const bool late = is_over;
         (void)stop_end();
         if (r == EPERM || r == EACCES)
                 (void)error_set(error, "process %ld may not be stopped: %s", (long)pid, strerror(r));
@@ -236,11 +235,6 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
                                 "process %ld has more than %d threads of the operating system, too many to be stopped; "
                                 "--no-stop reads it while it runs",
                                 (long)pid, THREADS_MOST);
-        else if (late)
-                (void)error_set(error,
-                                "process %ld did not stop within --max-pause: it is busy, or its control group is "
-                                "frozen. Give it more time, or --no-stop",
-                                (long)pid);
         else
                 (void)error_set(error, "process %ld cannot be stopped: %s", (long)pid,
                                 r ? strerror(r) : "it has ended");

@@ -109,10 +109,8 @@ static void print_cautions(const struct inspect_subject *s)
                 (void)fputs("incomplete: the time for the stop (--max-pause) ran out, and the program continued\n",
                             s->request->to);
         if (s->torn)
-                (void)fputs(
-                        "incomplete: collections moved closures while the program was read; without --no-stop it is "
-                        "stopped meanwhile\n",
-                        s->request->to);
+                (void)fputs("incomplete: collections moved closures while the program was read without being stopped\n",
+                            s->request->to);
         if (s->sample)
                 print_sample(s);
         if (s->rest[0])

@@ -107,6 +107,7 @@ def test_a_frozen_program(directory, programs):
             file.write_text(on)
             t = wait_for(lambda: (t := d.target("f")) and t.state == pb.Target.STATE_STOPPED and t, "the stop to be seen")
             assert "frozen" in t.detail
+            assert heapwatch(directory, "threads", p.pid, "--max-pause", "100ms").returncode == 0
             file.write_text(off)
             wait_running(d, "f")
     finally:
