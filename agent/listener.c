@@ -55,7 +55,8 @@ static bool default_path(char *out, size_t size, struct error *error)
         if (own_directory(directory, sizeof(directory), SESSION_DIRECTORIES, geteuid()) < 0 ||
             (size_t)snprintf(out, size, "%s/" AGENT_SOCKET_NAME, directory, (long)getpid()) >= size)
                 return error_set(error, "the path of the socket's directory is too long");
-        return mkdir(directory, 0700) == 0 || errno == EEXIST ||
+        /* The modes are set: umask is the whole program's. */
+        return (mkdir(directory, 0700) == 0 && chmod(directory, 0700) == 0) || errno == EEXIST ||
                error_set(error, "%s cannot be made for its socket: %s", directory, strerror(errno));
 }
 
@@ -86,6 +87,7 @@ static bool claim_socket(struct listener *l, struct error *error)
                 l->claim[0] = '\0';
                 return false;
         }
+        (void)fchmod(fd, 0600); /* as above */
         if (write(fd, pid, (size_t)n) != n) {
                 (void)close(fd);
                 return error_set(error, "cannot write %s", l->claim);
@@ -168,7 +170,7 @@ static bool open_socket(struct listener *l, struct error *error)
         if (!remove_old(&address, error))
                 return false;
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        /* The mode is set before anybody can connect; umask would be the whole program's. */
+        /* The mode is set before anybody can connect. */
         if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
             chmod(address.sun_path, 0600) < 0 || listen(fd, BACKLOG) < 0) {
                 (void)error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));

@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 {
         command_standard_descriptors();
         (void)setlocale(LC_CTYPE, "");
-        command_ignore_pipe();
+        command_set_up();
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;
         front_set_arguments(argc, argv);

@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 
         command_standard_descriptors();
         descriptors_raise();
-        signal(SIGPIPE, SIG_IGN);
+        command_set_up();
         version_print_more = print_version_details;
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:

@@ -831,7 +831,7 @@ static void print_version_details(FILE *to)
 int main(int argc, char **argv)
 {
         command_standard_descriptors();
-        command_ignore_pipe();
+        command_set_up();
         version_print_more = print_version_details;
         if (argc > 1 && !strcmp(argv[1], "--man")) { /* the options in heapwatch-inspect(1) */
                 help_print_man(stdout, &command);

@@ -33,7 +33,7 @@ void front_continue(void)
 {
         char path[PATH_MAX];
 
-        command_restore_pipe();
+        command_restore();
         sibling_program(LIVE_PROGRAM, path, sizeof(path));
         (void)execvp(path, arguments);
         (void)fprintf(stderr, "heapwatch: %s: %s; what is live, and pictures, need it: install it beside heapwatch\n",

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/nearest.h"
@@ -143,13 +144,17 @@ void command_standard_descriptors(void)
 }
 
 static struct sigaction pipe_before;
+static mode_t umask_before;
 
-void command_ignore_pipe(void)
+void command_set_up(void)
 {
         (void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &pipe_before);
+        umask_before = umask(077);
+        (void)umask(umask_before & 077);
 }
 
-void command_restore_pipe(void)
+void command_restore(void)
 {
         (void)sigaction(SIGPIPE, &pipe_before, NULL);
+        (void)umask(umask_before);
 }

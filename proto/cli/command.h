@@ -80,9 +80,12 @@ int command_main(const struct command *c, int argc, char **argv);
  */
 void command_standard_descriptors(void);
 
-/* From now on a reader that leaves is a write error, not our end. Programs that we start get SIGPIPE as it was. */
-void command_ignore_pipe(void);
-void command_restore_pipe(void);
+/*
+ * From now on a reader that leaves is a write error, not our end, and what we make can be read by its owner, whatever
+ * the umask. Programs that we start get SIGPIPE and umask as they were.
+ */
+void command_set_up(void);
+void command_restore(void);
 
 /*
  * The exit status of a program that ends with `status`: what is still buffered for standard output is written first. A

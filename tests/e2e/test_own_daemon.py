@@ -104,6 +104,20 @@ def seen_since(own, name):
     return min(float(line.split()[0]) for line in history.stdout.splitlines()[1:])
 
 
+def test_a_umask_that_takes_the_owners_own_rights(own, server):
+    """It is the program's alone: what the daemon and `run` make can be read by them, and by those of later."""
+    command = ("sh", "-c", f"umask; exec {server}")
+    with running(CLIENT, "run", "--no-top", "--name", "u", "--", *command, env=own.env, umask=0o777, text=True, cwd=own.sockets,
+                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        wait_for(lambda: events(own, "u"), "events")
+        out, err = run.communicate(timeout=DEADLINE_S)
+    assert out == "0777\n" and "u ended with status 0" in err
+    own.end(signal.SIGTERM)
+    for path in [own.sockets, own.home, *own.sockets.rglob("*"), *own.home.rglob("*")]:
+        mode = path.stat().st_mode & 0o700
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
 def test_killed_three_times_it_comes_back_with_all_that_it_watched(own, programs, server):
     with (own.run("--name", "one", "--", programs["leaky"], 3000) as one,
           own.run("--name", "two", "--", programs["leaky"], 3000) as two,

@@ -298,7 +298,7 @@ static int run_program(void *filled)
                 return EXIT_USAGE;
         if (watched)
                 return status;
-        command_restore_pipe();
+        command_restore();
         execv(r.path, r.o.program); /* as if it had been started without us */
         return command_error(&command_run, "cannot start %s: %s", r.path, strerror(errno));
 }

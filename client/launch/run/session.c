@@ -114,7 +114,7 @@ static int block_signals(struct session *s)
 /* In a child: restores the signals as we found them. */
 static void restore_signals(const struct session *s)
 {
-        command_restore_pipe();
+        command_restore();
         (void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
