@@ -3,7 +3,8 @@
  * DESIGN: the markers of all blocks are read first, a few bytes each, and make a list per buffer. Then each buffer has
  * a cursor, and whichever has the earliest event goes on to the earliest of the others. Where events end
  * is known from the header and, of those of variable length, from themselves, so a piece is cut without decoding: its
- * bytes are in the processor's cache when they are decoded.
+ * bytes are in the processor's cache when they are decoded. Blocks that are over before another buffer has an event are
+ * not looked into, and as many of them as follow each other in the file are read at once.
  *
  * An event may be older than the one before it (GC_START and others have times of their own): it stays behind that one.
  */
@@ -44,6 +45,7 @@ struct buffer {
         size_t window_n;
         uint8_t *window; /* WINDOW_BYTES */
         bool fresh;      /* nothing of the block was given yet */
+        bool examined;   /* its next event was; else time_ns is that of the block's marker: at most the event's */
 };
 
 struct in_order {
@@ -54,7 +56,7 @@ struct in_order {
         uint64_t at, header_end; /* of the header, while it is read */
         uint64_t rest_at;        /* behind the last whole block */
         bool end_marker;         /* that ends the last block, and is to come */
-        bool left;               /* a part of a piece that did not fit */
+        bool left;               /* a part of a piece that did not fit, or blocks as they lie in the file */
         uint64_t left_at, left_end;
         uint64_t given; /* bytes, so far */
         uint64_t markers, most_blocks;
@@ -210,12 +212,13 @@ static void examine_next(struct in_order *o, struct buffer *b)
                 b->end = b->at;
         }
         b->size = b->at < b->end ? event_size(o, b, b->at, &b->own_ns) : 0;
+        b->examined = true;
         if (b->size > 0 && b->own_ns > b->time_ns)
                 b->time_ns = b->own_ns;
 }
 
 /* Goes to the next block, if this one is read. False: that was the last one. */
-static bool next_block(struct in_order *o, struct buffer *b)
+static bool next_block(struct buffer *b)
 {
         if (b->fresh || b->at < b->end)
                 return true;
@@ -225,9 +228,9 @@ static bool next_block(struct in_order *o, struct buffer *b)
         b->at = next->at + BLOCK_MARKER_BYTES;
         b->end = next->at + next->marker.size;
         b->fresh = true;
+        b->examined = false;
         if (next->marker.begin_ns > b->time_ns)
                 b->time_ns = next->marker.begin_ns;
-        examine_next(o, b);
         return true;
 }
 
@@ -241,7 +244,7 @@ static struct buffer *find_earliest(struct in_order *o, uint64_t *ret_others_ns)
         *ret_others_ns = UINT64_MAX;
         for (size_t i = 0; i < o->n_buffers; i++) {
                 struct buffer *b = &o->buffers[i];
-                if (!next_block(o, b))
+                if (!next_block(b))
                         continue;
                 if (!found || b->time_ns < found->time_ns) {
                         *ret_others_ns = found ? found->time_ns : UINT64_MAX;
@@ -253,6 +256,39 @@ static struct buffer *find_earliest(struct in_order *o, uint64_t *ret_others_ns)
         return found;
 }
 
+/* Whether its block is over before another buffer has an event, and has not begun. */
+static bool has_whole_block(const struct in_order *o, const struct buffer *b, uint64_t others_ns)
+{
+        const struct listed *whole = &b->blocks[b->block - 1];
+
+        return b->fresh && whole->marker.end_ns <= others_ns && whole->at + whole->marker.size != o->rest_at;
+}
+
+/* The same as find_earliest(), with the time of the event itself, unless that has a whole block. */
+static struct buffer *find_next(struct in_order *o, uint64_t *ret_others_ns)
+{
+        struct buffer *b;
+
+        while ((b = find_earliest(o, ret_others_ns)) && !b->examined && !has_whole_block(o, b, *ret_others_ns))
+                examine_next(o, b);
+        return b;
+}
+
+/* Passes on the whole block of `b`, and those behind it in the file that come next. */
+static void pass_blocks(struct in_order *o, struct buffer *b, uint64_t others_ns)
+{
+        o->left_at = o->left_end = b->at - BLOCK_MARKER_BYTES;
+        o->left = true;
+        while (b && has_whole_block(o, b, others_ns) && b->at - BLOCK_MARKER_BYTES == o->left_end) {
+                const uint64_t end_ns = b->blocks[b->block - 1].marker.end_ns;
+
+                b->time_ns = end_ns > b->time_ns ? end_ns : b->time_ns;
+                o->left_end = b->at = b->end;
+                b->fresh = false;
+                b = find_earliest(o, &others_ns);
+        }
+}
+
 /* Takes the events up to those of others, as many as have room. Returns the marker that they are to have. */
 static struct block_marker cut_piece(struct in_order *o, struct buffer *b, uint64_t others_ns, size_t room)
 {
@@ -260,12 +296,6 @@ static struct block_marker cut_piece(struct in_order *o, struct buffer *b, uint6
         struct block_marker piece = { .begin_ns = b->fresh ? whole->begin_ns : UINT64_MAX, .cap = b->cap };
         const uint64_t from = b->at;
 
-        /* over before another buffer has an event: the block as it lies there, without a look at each event */
-        if (b->fresh && b->size > 0 && whole->end_ns <= others_ns && b->end != o->rest_at) {
-                b->time_ns = whole->end_ns > b->time_ns ? whole->end_ns : b->time_ns;
-                b->at = b->end;
-                return *whole;
-        }
         while (b->size > 0 && b->time_ns <= others_ns && (b->at == from || b->at + b->size - from <= room)) {
                 if (b->own_ns < piece.begin_ns)
                         piece.begin_ns = b->own_ns;
@@ -293,11 +323,14 @@ static ssize_t read_range(const struct in_order *o, uint64_t at, uint64_t end, u
 /* What comes next, without its place: the next bytes from *ret_at on, behind `ret_made` that the file does not have. */
 static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint64_t *ret_at, size_t *ret_made)
 {
-        struct buffer *b;
-        uint64_t others_ns;
+        const bool is_begun = o->at == o->header_end && !o->left;
+        uint64_t others_ns = 0;
+        struct buffer *b = is_begun ? find_next(o, &others_ns) : NULL;
         ssize_t n;
 
         *ret_made = 0;
+        if (b && has_whole_block(o, b, others_ns))
+                pass_blocks(o, b, others_ns);
         if (o->at < o->header_end || o->left) {
                 uint64_t *at = o->left ? &o->left_at : &o->at;
                 const uint64_t end = o->left ? o->left_end : o->header_end;
@@ -308,7 +341,6 @@ static ssize_t read_next(struct in_order *o, uint8_t *buffer, size_t size, uint6
                         o->left = false;
                 return n;
         }
-        b = find_earliest(o, &others_ns);
         if (!b && o->end_marker) {
                 put_be(buffer, DATA_END, 2);
                 o->end_marker = false;
@@ -371,7 +403,7 @@ struct in_order *in_order_open(int fd)
         if (!o->header_end || !list_blocks(o, o->header_end, (uint64_t)st.st_size))
                 in_order_close(&o);
         for (size_t i = 0; o && i < o->n_buffers; i++)
-                (void)next_block(o, &o->buffers[i]);
+                (void)next_block(&o->buffers[i]);
         return o;
 }
 
