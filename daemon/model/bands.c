@@ -295,11 +295,6 @@ void model_want_band(struct model *m, uint32_t band, bool wanted)
         m->bands.any_unwanted = m->bands.any_unwanted || (entry && !wanted);
 }
 
-void model_want_no_bands(struct model *m)
-{
-        m->no_bands = true;
-}
-
 uint32_t bands_count(const struct bands *b)
 {
         return b->entries.count;

@@ -180,13 +180,19 @@ size_t model_events(struct model *m, const struct hw_event *events, size_t n)
         return taken + process_events(m, events + taken, n - taken);
 }
 
+void model_want(struct model *m, bool bands, bool history)
+{
+        m->no_bands = !bands;
+        m->no_history = !history;
+}
+
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
         const struct series_row *row = &series_rows[id];
         bool minutes = row->minutes || m->finely.minutes >> id & 1;
         enum series_seconds seconds = m->finely.seconds >> id & 1 ? SERIES_ALL_SECONDS : row->seconds;
 
-        if (series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
+        if (!m->no_history && series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
                 m->dropped_samples++;
         PASS_ON(m, sample, id, time_ns, value);
 }

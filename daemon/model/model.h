@@ -259,8 +259,8 @@ const struct bands *model_bands(const struct model *m);
  */
 void model_want_band(struct model *m, uint32_t band, bool wanted);
 
-/* Makes no bands at all: of a census there is the total alone. Before its first event; for all runs. */
-void model_want_no_bands(struct model *m);
+/* Without bands a census is its total alone, without history no series has samples. For all runs, before any event. */
+void model_want(struct model *m, bool bands, bool history);
 const struct census *model_census(const struct model *m); /* newest finished; number 0 when none */
 const struct census_history *model_census_history(const struct model *m);
 const struct notes *model_notes(const struct model *m);

@@ -277,7 +277,7 @@ struct model {
         struct clock clock;
         unsigned changes;
         bool ended, completed;
-        bool no_bands; /* model_want_no_bands */
+        bool no_bands, no_history; /* model_want */
         struct sched sched;
         struct cap_state *caps; /* sched.n_caps of them in use */
         uint32_t caps_room;

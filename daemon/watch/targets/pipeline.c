@@ -94,8 +94,9 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
         p->model = model_new(NULL);
         if (!p->tracker || !p->model || (given->rules && !p->unjudged && make_alerting(p, given) != 0))
                 return -ENOMEM;
-        if (p->wish.unjudged && !update_wish_has(&p->wish, WISH(BAND) | WISH(CENSUS) | WISH(HEALTH)))
-                model_want_no_bands(p->model);
+        if (p->wish.unjudged)
+                model_want(p->model, update_wish_has(&p->wish, WISH(BAND) | WISH(CENSUS) | WISH(HEALTH)),
+                           update_wish_has(&p->wish, WISH(HEAP) | WISH(GC) | WISH(HEALTH)));
         pipeline_wire(p);
         return 0;
 }
