@@ -264,6 +264,7 @@ static int request_of_agent(struct ctl *c, const struct verb *v)
 /* A command to a program that serves its log by eventlog-socket. */
 static int request_of_program(struct ctl *c, const struct verb *v)
 {
+        struct agent_place place = { .target = c->words[1], .endpoint = c->endpoint };
         char text[64], said[700] = "";
         struct error error;
         bool seen;
@@ -277,6 +278,9 @@ static int request_of_program(struct ctl *c, const struct verb *v)
                                            "unknown command '%s' of a program; expected one of the list in "
                                            "--help, all but census with on or off",
                                            text);
+        const int r = exchange_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS), agent_find, &place);
+        if (r != EXIT_OK)
+                return r;
         if (!program_control(c->endpoint, c->words[1], command, said, sizeof(said), &seen, &error)) {
                 command_error(c->command, "%s", error.text);
                 return EXIT_FINDING;

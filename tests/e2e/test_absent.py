@@ -24,7 +24,8 @@ def one_line(done, *words):
     return text
 
 
-@pytest.mark.parametrize("args", [["top", "--once"], ["top", "--once", "x"], ["trend"], ["alerts"], ["status"]])
+@pytest.mark.parametrize("args", [["top", "--once"], ["top", "--once", "x"], ["trend"], ["alerts"], ["status"],
+                                  ["ctl", "census", "x"], ["ctl", "program", "x", "census"]])
 def test_without_a_daemon_both_ways_to_start_one_are_named(directory, args):
     done = client(*args, env={"HEAPWATCH_DIR": str(directory)})
     one_line(done, "no daemon answers at", "heapwatch run", "heapwatchd")
