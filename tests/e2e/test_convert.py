@@ -264,7 +264,8 @@ def collapsed(run, *args):
     total = collections.Counter()
     for line in converted(run, "collapsed", *args).decode().splitlines():
         stack, n = line.rsplit(" ", 1)          # as flamegraph.pl does
-        total[stack] += int(n)
+        assert stack not in total, "stacks of the same names are one line"
+        total[stack] = int(n)
     return total
 
 

@@ -109,10 +109,10 @@ TEST(test_csv_wide)
 /* The census with the most bytes, or the newest one at that time. */
 TEST(test_moment)
 {
-        expect("collapsed", NULL, NULL, "Data.Map.Internal.Bin 1000000\n: 300000\n");
-        expect("collapsed", "--at", "peak", "Data.Map.Internal.Bin 1000000\n: 300000\n");
-        expect("collapsed", "--at", "1.9", "Data.Map.Internal.Bin 600000\n: 400000\n");
-        expect("collapsed", "--at", "2.0", "Data.Map.Internal.Bin 1000000\n: 300000\n");
+        expect("collapsed", NULL, NULL, ": 300000\nData.Map.Internal.Bin 1000000\n");
+        expect("collapsed", "--at", "peak", ": 300000\nData.Map.Internal.Bin 1000000\n");
+        expect("collapsed", "--at", "1.9", ": 400000\nData.Map.Internal.Bin 600000\n");
+        expect("collapsed", "--at", "2.0", ": 300000\nData.Map.Internal.Bin 1000000\n");
 }
 
 TEST(test_resid)
