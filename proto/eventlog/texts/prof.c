@@ -31,6 +31,7 @@
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 #include "proto/base/time.h"
+#include "proto/eventlog/limits.h"
 
 #define CENTRES            65536u    /* further ones are numbers alone, and have no counters */
 #define DEEP               1024u     /* of nodes in each other; further ones are passed over */
@@ -98,6 +99,7 @@ static void prof_header(struct text_log *t)
         text_type(t, HW_PROGRAM_ARGS, WRITER_VARIABLE);
         text_type(t, HW_HEAP_ALLOCATED, 12);
         text_type(t, HW_HEAP_PROF_COST_CENTRE, WRITER_VARIABLE);
+        text_type(t, HW_CAP_CREATE, 2);
         text_type(t, HW_PROF_BEGIN, 8);
         text_type(t, HW_PROF_SAMPLE_COST_CENTRE, WRITER_VARIABLE);
         text_type(t, HW_TICKY_COUNTER_DEF, WRITER_VARIABLE);
@@ -339,6 +341,10 @@ static void begin_profile(struct text_log *t)
         if (p->n_words)
                 text_arguments(t, p->words, p->ambiguous ? strlen(p->words) + 1 : p->n_words);
         p->n_words = 0;
+        for (uint64_t i = 0; i < p->capabilities && i < LIMIT_CAPS; i++) {
+                text_event(t, HW_CAP_CREATE, 0);
+                writer_number(&t->writer, i, 2);
+        }
         if (p->tick_ns) {
                 text_event(t, HW_PROF_BEGIN, 0);
                 writer_number(&t->writer, p->tick_ns, 8);

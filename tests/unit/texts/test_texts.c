@@ -136,7 +136,8 @@ TEST(test_prof)
         /* of four capabilities, four ticks are an interval */
         *strchr(strstr(profile, "capabilities"), '0') = '4';
         assert_string_equal(events_of(TEXT_PROF, profile, strlen(profile)),
-                            "HEAP_PROF_COST_CENTRE@0;PROGRAM_ARGS@0;PROF_BEGIN@0;PROF_SAMPLE_COST_CENTRE@250000;"
+                            "HEAP_PROF_COST_CENTRE@0;PROGRAM_ARGS@0;CAP_CREATE@0;CAP_CREATE@0;CAP_CREATE@0;"
+                            "CAP_CREATE@0;PROF_BEGIN@0;PROF_SAMPLE_COST_CENTRE@250000;"
                             "PROF_SAMPLE_COST_CENTRE@500000;PROF_SAMPLE_COST_CENTRE@750000;HEAP_ALLOCATED@125000000;"
                             "TICKY_COUNTER_DEF@125000000;TICKY_COUNTER_SAMPLE@125000000;");
         (void)events_of(TEXT_PROF, profile, strlen(profile) - 3);
