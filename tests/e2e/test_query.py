@@ -51,6 +51,18 @@ def test_bands_and_censuses_are_those_of_the_messages():
         "a bound saves work alone"
 
 
+def test_an_interrupt_ends_a_query_that_its_reader_does_not_read():
+    for form in "csv", "table":
+        from_it, to = os.pipe()
+        room = fcntl.fcntl(to, fcntl.F_SETPIPE_SZ, 4096)
+        query = subprocess.Popen([*QUERY, "SELECT * FROM events", LEAKY, "--format", form], stdout=to)
+        os.close(to)
+        wait_for(lambda: struct.unpack("i", fcntl.ioctl(from_it, termios.FIONREAD, bytes(4)))[0] == room, "a full pipe")
+        query.send_signal(signal.SIGINT)
+        assert query.wait(DEADLINE_S) == -signal.SIGINT
+        os.close(from_it)
+
+
 def test_collections_and_percentiles():
     pauses = sorted(int(c["pauseNs"]) / 1e9 for gc in updates(LEAKY, "gc") for c in gc.get("collections", []) if "pauseNs" in c)
     row, = ask("SELECT count(pause) AS n, sum(pause) AS total, quantile(pause, 0.5) AS median, max(pause) AS longest FROM collections", LEAKY)

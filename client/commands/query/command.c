@@ -226,7 +226,8 @@ static int query_sources(const struct request *r, const struct command *c, const
 {
         int status;
 
-        signals_catch();
+        if (r->every_ns || r->output.file) /* else there is no file to remove, and the output may never be read */
+                signals_catch();
         status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, NULL, sources, n);
         signals_die();
         return status;
