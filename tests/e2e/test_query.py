@@ -438,6 +438,7 @@ def test_a_query_can_only_read(sql):
 
 def test_memory_is_bounded():
     assert "memory" in ask("SELECT length(a || b) FROM (SELECT hex(zeroblob(3e8)) AS a, hex(zeroblob(3e8)) AS b)", LEAKY, status=2)
+    assert "memory" in ask("SELECT randomblob(1e9)", LEAKY, form="table", status=2), "no room for the text of a cell"
 
 
 def test_what_is_sorted_is_in_no_file():

@@ -89,12 +89,16 @@ static bool add_cell(struct sheet *s, unsigned i, sqlite3_stmt *row)
         struct sheet_column *c = &s->columns[i];
         const int type = sqlite3_column_type(row, (int)i);
         char text[CELL_MAX] = "-";
+        const bool is_text = type == SQLITE_TEXT || type == SQLITE_BLOB;
+        const char *given = is_text ? (const char *)sqlite3_column_text(row, (int)i) : NULL;
         struct sheet_cell cell = { .number = NAN };
 
-        if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
-                format_number(text, sizeof(text), row, (int)i);
+        if (is_text && !given) /* no memory for it */
+                return false;
+        if (is_text)
+                (void)hw_terminal_text(text, sizeof(text), given);
         else if (type != SQLITE_NULL)
-                (void)hw_terminal_text(text, sizeof(text), (const char *)sqlite3_column_text(row, (int)i));
+                format_number(text, sizeof(text), row, (int)i);
         /* seconds are never whole by chance: an integer of that name is a count */
         if (type == SQLITE_FLOAT || (type == SQLITE_INTEGER && strcmp(c->unit, "s") != 0 && *c->unit)) {
                 const double magnitude = fabs(cell.number = sqlite3_column_double(row, (int)i));
@@ -102,7 +106,7 @@ static bool add_cell(struct sheet *s, unsigned i, sqlite3_stmt *row)
                 c->greatest = fmax(c->greatest, magnitude);
                 c->least = magnitude > 0 ? fmin(c->least, magnitude) : c->least;
         }
-        c->is_number = c->is_number && type != SQLITE_TEXT && type != SQLITE_BLOB;
+        c->is_number = c->is_number && !is_text;
         c->is_shape = c->is_shape && (type == SQLITE_NULL || is_sparkline(text));
         if (!ARRAY_RESERVE(s->cells, s->room, s->n + 1) || !(cell.text = strdup(text)))
                 return false;
