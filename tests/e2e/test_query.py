@@ -436,6 +436,12 @@ def test_a_query_can_only_read(sql):
     assert ask(sql, LEAKY, status=2).startswith("heapwatch query: ")
 
 
+def test_a_log_without_events_has_no_length(tmp_path):
+    header = LEAKY.read_bytes()
+    (tmp_path / "x.eventlog").write_bytes(header[:header.index(b"datb") + 4])
+    assert ask("SELECT elapsed, started FROM runs", tmp_path / "x.eventlog") == [{"elapsed": None, "started": None}]
+
+
 def test_memory_is_bounded():
     assert "memory" in ask("SELECT length(a || b) FROM (SELECT hex(zeroblob(3e8)) AS a, hex(zeroblob(3e8)) AS b)", LEAKY, status=2)
     assert "memory" in ask("SELECT randomblob(1e9)", LEAKY, form="table", status=2), "no room for the text of a cell"

@@ -131,7 +131,7 @@ static const struct query_column run_columns[] = {
         { "state", QUERY_TEXT, "", "running, ended, crashed, failed ..." },
         { "detail", QUERY_TEXT, "", "why this state, in words" },
         { "started", QUERY_TEXT, "", "UTC of event time 0" },
-        { "elapsed", QUERY_REAL, "s", "newest event time" },
+        { "elapsed", QUERY_REAL, "s", "newest event time; NULL: no event has come" },
         { "breakdown", QUERY_TEXT, "", "of the heap profile" },
         { "max_heap", QUERY_INTEGER, "B", "-M" },
         { "exit_status", QUERY_INTEGER, "", "of the program, from its parent" },
@@ -153,7 +153,7 @@ static void finish_runs(struct query_scan *s, const struct world_target *t)
         query_rows_add_fields(r, &state->base, "state detail");
         query_rows_add_text(r,
                             run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
-        query_rows_add_seconds(r, t->event_time_ns);
+        query_rows_add_real(r, t->event_time_ns > 0 ? (double)t->event_time_ns / 1e9 : NAN);
         query_rows_add_fields(r, &run->base, "breakdown max_heap_bytes");
         query_rows_add_fields(r, &state->base, "exit_status exit_signal");
         query_rows_add_text(
