@@ -16,6 +16,7 @@
 #include "agent/layout.h"
 #include "client/cli/endpoints.h"
 #include "client/cli/front.h"
+#include "client/cli/signals.h"
 #include "daemon/watch/config/config.h"
 #include "inspect/ghc/layout.h"
 #include "proto/base/array.h"
@@ -324,22 +325,26 @@ static int run_command(int argc, char **argv)
                 return EXIT_OK;
         }
         c = find_words(argc - 1, argv + 1, &words);
-        return c ? command_main(c, argc - words, argv + words) : report_unknown(argv[1]);
+        if (!c)
+                return report_unknown(argv[1]);
+        const int status = command_main(c, argc - words, argv + words);
+        if (c->stops)
+                signals_die();
+        return status;
 }
 
-static int continue_unless_offline(const struct command *c)
-{
-        if (!c->offline)
-                front_continue();
-        return EXIT_OK;
-}
-
-/* Not for `run`, which runs the program all the same. */
-static int check_descriptors(const struct command *c)
+static int prepare_command(const struct command *c)
 {
         struct error error;
 
-        return c == &command_run || descriptors_suffice(&error) ? EXIT_OK : command_error(c, "%s", error.text);
+        if (front_is_this() && !c->offline)
+                front_continue();
+        /* Not for `run`, which runs the program all the same. */
+        if (!front_is_this() && c != &command_run && !descriptors_suffice(&error))
+                return command_error(c, "%s", error.text);
+        if (c->stops)
+                signals_catch();
+        return EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -350,7 +355,7 @@ int main(int argc, char **argv)
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;
         front_set_arguments(argc, argv);
-        command_before_run = front_is_this() ? continue_unless_offline : check_descriptors;
+        command_before_run = prepare_command;
         if (!front_is_this())
                 (void)prctl(PR_SET_NAME, "heapwatch"); /* for ps and pgrep: which of the two it is matters to nobody */
         return command_exit("heapwatch", run_command(argc, argv));

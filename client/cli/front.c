@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/cli/signals.h"
 #include "proto/base/sibling.h"
 #include "proto/cli/command.h"
 
@@ -33,6 +34,7 @@ void front_continue(void)
 {
         char path[PATH_MAX];
 
+        signals_die(); /* of one that came so far */
         command_restore();
         sibling_program(LIVE_PROGRAM, path, sizeof(path));
         (void)execvp(path, arguments);

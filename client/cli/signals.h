@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signals.h - a command that has something to clean up stops in its own time, then dies of the signal. */
+/* signals.h - a command that has something to clean up (.stops) stops in its own time, then dies of the signal. */
 #pragma once
 
 #include <stdbool.h>

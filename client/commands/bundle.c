@@ -326,12 +326,10 @@ static int run_bundle(void *filled)
                 b->limits.apart_ns = b->alert ? ACTION_DUMP_APART_NS : 0;
         if (b->limits.per_day == NOT_SAID)
                 b->limits.per_day = b->alert ? ACTION_DUMP_PER_DAY : 0;
-        signals_catch();
         int status = read_cause(b->alert, &cause, &error) ? make_bundle(b, &cause, &error) : EXIT_USAGE;
         if (status != EXIT_OK && error.text[0] && !signals_stop())
                 command_error(&command_bundle, "%s", error.text);
         json_decref(cause.json);
-        signals_die();
         return status;
 }
 
@@ -378,4 +376,5 @@ const struct command command_bundle = {
                                             .keep_bytes = ACTION_DUMP_KEEP_BYTES,
                                             .limits = { NOT_SAID, NOT_SAID } },
         .run = run_bundle,
+        .stops = true,
 };

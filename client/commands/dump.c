@@ -148,7 +148,6 @@ static int run_dump(void *filled)
         if (!d->output)
                 return command_usage_error(&command_dump,
                                            "expected an output file: -o FILE, or -o - for standard output");
-        signals_catch();
         struct cutout *c = NULL;
         if (locate_directory(&d->where, directory, &error) && choose_range(d, directory, &run, &range, &error))
                 c = cutout_open(directory, &run, range, &error);
@@ -158,7 +157,6 @@ static int run_dump(void *filled)
         if (r == 0)
                 print_result(d, &run, &range, cutout_stats(c), bytes);
         cutout_close(&c);
-        signals_die();
         return r == 0 || r == -EPIPE ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -194,4 +192,5 @@ const struct command command_dump = {
                           "heapwatch recording dump api~1 -o - | zstd > last-run.eventlog.zst"),
         .size = sizeof(struct dump),
         .run = run_dump,
+        .stops = true,
 };

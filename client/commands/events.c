@@ -166,11 +166,9 @@ static int read_log(struct request *r)
 static int run_events(void *filled)
 {
         struct request *r = filled;
+        const int status = read_log(r);
 
-        signals_catch();
-        int status = read_log(r);
         event_types_done(&r->types);
-        signals_die();
         return status;
 }
 
@@ -190,5 +188,6 @@ const struct command command_events = {
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .to_ns = UINT64_MAX },
         .run = run_events,
+        .stops = true,
         .offline = true,
 };

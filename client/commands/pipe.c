@@ -211,11 +211,9 @@ static int run_pipe(void *filled)
                 p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
         p->rows = (struct csv_out){ .to = stdout, .headed = true };
         p->world = world_new(NULL);
-        signals_catch();
         if (p->world)
                 status = follow_feed(p);
         world_destroy(&p->world);
-        signals_die();
         return status;
 }
 
@@ -254,5 +252,6 @@ const struct command command_pipe = {
         .defaults = &(const struct pipe){ .format = FORMAT_NONE },
         .check = check_request,
         .run = run_pipe,
+        .stops = true,
         .offline = true,
 };

@@ -13,7 +13,6 @@
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/cli/signals.h"
 #include "client/commands/inspect_subject.h"
 #include "client/world/feed/gather.h"
 #include "client/world/feed/selection.h"
@@ -191,8 +190,9 @@ static int print_target(const struct request *r, const struct world_target *t, b
         return a.end == END_BADLY ? EXIT_FINDING : EXIT_OK;
 }
 
-static int show_targets(const struct request *r)
+static int run_post_mortem(void *filled)
 {
+        const struct request *r = filled;
         struct world *world = world_new(NULL);
         struct error error = { "out of memory" };
         struct feed *feed = world ? selection_open(&r->from, NULL, 0, &error) : NULL;
@@ -220,14 +220,6 @@ static int show_targets(const struct request *r)
         return status;
 }
 
-static int run_post_mortem(void *filled)
-{
-        signals_catch();
-        int status = show_targets(filled);
-        signals_die();
-        return status;
-}
-
 const struct command command_post_mortem = {
         .name = "post-mortem",
         .summary = "how a program ended, and its memory until then",
@@ -243,5 +235,6 @@ const struct command command_post_mortem = {
         .size = sizeof(struct request),
         .check = check_request,
         .run = run_post_mortem,
+        .stops = true,
         .offline = true,
 };

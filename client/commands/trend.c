@@ -13,7 +13,6 @@
 #include "client/world/feed/gather.h"
 #include "client/world/feed/selection.h"
 #include "client/cli/options.h"
-#include "client/cli/signals.h"
 #include "client/commands/trend.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
@@ -237,13 +236,11 @@ static int run_trend(void *filled)
         struct error error;
         int status = EXIT_USAGE;
 
-        signals_catch();
         if (!r->since_ns || read_archived(r, &error))
                 status = show_targets(r);
         else
                 command_error(&command_trend, "%s", error.text);
         run_events_done(&r->archived);
-        signals_die();
         return status;
 }
 
@@ -271,5 +268,6 @@ const struct command command_trend = {
         .defaults = &(const struct request){ .show = { .bands = 10 }, .fails = -1 },
         .check = check_request,
         .run = run_trend,
+        .stops = true,
         .offline = true,
 };

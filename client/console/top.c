@@ -281,12 +281,10 @@ static int run_top(void *filled)
         struct top *t = filled;
         int status = EXIT_USAGE;
 
-        signals_catch();
         t->world = world_new(&console_past);
         if (t->world)
                 status = show_console(t);
         world_destroy(&t->world);
-        signals_die();
         return status;
 }
 
@@ -307,4 +305,5 @@ const struct command command_top = {
         .defaults = &(const struct top){ .format = -1 },
         .check = check_request,
         .run = run_top,
+        .stops = true,
 };

@@ -50,6 +50,7 @@ struct command {
                 void *filled); /* what one option alone cannot know: 0, or an exit status after a report; or NULL */
         int (*run)(void *filled);
         bool offline; /* of heapwatch: with files as operands it needs no network, picture, database or terminal */
+        bool stops;   /* of heapwatch: a signal that ends it sets a mark, of which it dies once it has cleaned up */
 };
 
 /* Called with a command whose arguments are right, before it runs: 0, or an exit status after a report. NULL: none. */

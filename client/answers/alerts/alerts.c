@@ -285,11 +285,9 @@ static int watch_alerts(struct alerts *a)
 static int run_alerts(void *filled)
 {
         struct alerts *a = filled;
+        const int status = watch_alerts(a);
 
-        signals_catch();
-        int status = watch_alerts(a);
         known_done(&a->known);
-        signals_die();
         return status;
 }
 
@@ -312,5 +310,6 @@ const struct command command_alerts = {
         .defaults = &(const struct alerts){ .clock = -1 },
         .check = check_request,
         .run = run_alerts,
+        .stops = true,
         .offline = true,
 };

@@ -263,11 +263,9 @@ static int run_mcp(void *filled)
         (void)filled;
         if (!line)
                 return command_error(&command_mcp, "out of memory");
-        signals_catch();
         serve_line(line);
         free(line);
         await_calls();
-        signals_die();
         return EXIT_OK;
 }
 
@@ -291,5 +289,6 @@ const struct command command_mcp = {
         .examples = TEXTS("heapwatch mcp", "heapwatch mcp --connect ipc:///run/heapwatch/publish"),
         .size = sizeof(struct mcp),
         .run = run_mcp,
+        .stops = true,
         .offline = true,
 };

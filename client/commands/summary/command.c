@@ -211,10 +211,7 @@ static int run_summary(void *filled)
 {
         const struct request *r = filled;
 
-        signals_catch();
-        int status = r->from.targets.n ? request_targets(r) : read_logs(r);
-        signals_die();
-        return status;
+        return r->from.targets.n ? request_targets(r) : read_logs(r);
 }
 
 const struct command command_summary = {
@@ -238,5 +235,6 @@ const struct command command_summary = {
         .size = sizeof(struct request),
         .check = check_request,
         .run = run_summary,
+        .stops = true,
         .offline = true,
 };

@@ -279,17 +279,14 @@ static int run_convert(void *filled)
 {
         struct request *r = filled;
         struct out_file out;
-
-        signals_catch();
         int status = out_file_open(&out, r->output);
+
         if (status == 0)
                 status = out_file_close(&out, convert_log(r, out.to));
         if (status == 0 && r->runs_seen > 1)
                 command_error(&command_convert, "%s has %u runs; this is run %u (--run chooses)", r->log, r->runs_seen,
                               r->run);
-        status = explain_failure(r, status);
-        signals_die();
-        return status;
+        return explain_failure(r, status);
 }
 
 const struct command command_convert = {
@@ -313,5 +310,6 @@ const struct command command_convert = {
                 &(const struct request){ .run = 1, .options = { .at_ns = AT_PEAK, .step_ns = UINT64_C(1000000000) } },
         .check = check_request,
         .run = run_convert,
+        .stops = true,
         .offline = true,
 };

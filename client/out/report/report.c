@@ -20,7 +20,6 @@
 #include "client/cli/options.h"
 #include "client/cli/out_file.h"
 #include "client/cli/progress.h"
-#include "client/cli/signals.h"
 #include "client/world/feed/feed.h"
 #include "client/world/feed/gather.h"
 #include "client/world/feed/selection.h"
@@ -622,10 +621,7 @@ static int run_report(void *filled)
 
         if (front_is_this() && (is_picture(r) || r->from.targets.n))
                 front_continue();
-        signals_catch();
-        int status = make_report(filled);
-        signals_die();
-        return status;
+        return make_report(filled);
 }
 
 const struct command command_report = {
@@ -658,4 +654,5 @@ const struct command command_report = {
         .check = check_request,
         .offline = true,
         .run = run_report,
+        .stops = true,
 };

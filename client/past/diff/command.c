@@ -12,7 +12,6 @@
 #include "client/past/archive/read.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/cli/signals.h"
 #include "client/past/diff/print.h"
 #include "proto/base/error.h"
 
@@ -171,11 +170,9 @@ static int diff_sides(struct request *r)
 static int run_diff(void *filled)
 {
         struct request *r = filled;
+        const int status = diff_sides(r);
 
-        signals_catch();
-        int status = diff_sides(r);
         release_request(r);
-        signals_die();
         return status;
 }
 
@@ -236,5 +233,6 @@ const struct command command_diff = {
         .defaults = &(const struct request){ .rows = 10 },
         .check = check_request,
         .run = run_diff,
+        .stops = true,
         .offline = true,
 };
