@@ -69,19 +69,6 @@ static void clean_said(char said[ERROR_TEXT_MAX])
         }
 }
 
-static bool judge_end(const struct own_command *c, const struct own_output *o, int status, bool is_ended,
-                      struct error *error)
-{
-        if (o->is_cut || (is_ended && WIFEXITED(status) && WEXITSTATUS(status) <= c->worst_status))
-                return true;
-        if (!is_ended)
-                return error_set(error, "no answer within %u s: stopped; ask for less",
-                                 (unsigned)(c->most_ns / NS_PER_S));
-        if (!WIFEXITED(status))
-                return error_set(error, "it ended by signal %d: what it reads may be damaged", WTERMSIG(status));
-        return error_set(error, "%s", o->said[0] ? o->said : "the command failed without saying why");
-}
-
 bool own_command_run(const struct own_command *c, struct own_output *o, struct error *error)
 {
         int out[2], err[2];
@@ -107,5 +94,12 @@ bool own_command_run(const struct own_command *c, struct own_output *o, struct e
         if (end)
                 o->n = (size_t)(end - o->text) + 1;
         clean_said(o->said);
-        return judge_end(c, o, status, is_ended, error);
+        if (o->is_cut || (is_ended && WIFEXITED(status) && WEXITSTATUS(status) <= c->worst_status))
+                return true;
+        if (!is_ended)
+                return error_set(error, "no answer within %u s: stopped; ask for less",
+                                 (unsigned)(c->most_ns / NS_PER_S));
+        if (!WIFEXITED(status))
+                return error_set(error, "it ended by signal %d: what it reads may be damaged", WTERMSIG(status));
+        return error_set(error, "%s", o->said[0] ? o->said : "the command failed without saying why");
 }

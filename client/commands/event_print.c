@@ -68,17 +68,12 @@ static void print_value(FILE *to, const Hw__EventField *field, struct values *v)
         }
 }
 
-static void print_time(FILE *to, uint64_t time_ns)
-{
-        (void)fprintf(to, "%6" PRIu64 ".%09u", time_ns / NS_PER_S, (unsigned)(time_ns % NS_PER_S));
-}
-
 void event_print_text(FILE *to, const struct event *e)
 {
         struct values v = { e->numbers, e->texts };
         char name[16], cap[12] = "-";
 
-        print_time(to, e->time_ns);
+        (void)fprintf(to, "%6" PRIu64 ".%09u", e->time_ns / NS_PER_S, (unsigned)(e->time_ns % NS_PER_S));
         if (e->capability != EVENT_CAP_NONE)
                 (void)snprintf(cap, sizeof(cap), "%" PRIu32, e->capability);
         (void)fprintf(to, "  %3s  ", cap);

@@ -92,16 +92,6 @@ static void with_detail(struct server *s, struct evhttp_request *req, const char
         get(s, req, &detail);
 }
 
-static void get_page(struct evhttp_request *req, const char *path)
-{
-        if (strcmp(path, "/"))
-                answer_error(req, 404, "nothing is served at this address; see / and /api/state");
-        else if (!page_size())
-                answer_error(req, 404, "%s. The API is at /api/state", PAGE_MISSING);
-        else
-                answer_static(req, "text/html; charset=utf-8", page_text(), page_size());
-}
-
 static const struct guard_token *holder_of(const struct server *s, struct evhttp_request *req)
 {
         const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
@@ -144,8 +134,12 @@ static void dispatch_request(struct server *s, struct evhttp_request *req, const
                 get_targets(s, req);
         else if (!strcmp(path, "/metrics"))
                 get_metrics(s, req);
+        else if (strcmp(path, "/"))
+                answer_error(req, 404, "nothing is served at this address; see / and /api/state");
+        else if (!page_size())
+                answer_error(req, 404, "%s. The API is at /api/state", PAGE_MISSING);
         else
-                get_page(req, path);
+                answer_static(req, "text/html; charset=utf-8", page_text(), page_size());
 }
 
 /* --------------------------------------------------------------------- guards */

@@ -193,27 +193,24 @@ static bool is_ready(struct streams *all, struct stream *s)
 
 /* ------------------------------------------------------------------- gathering */
 
-static void put_batch(struct streams *all, struct stream *s, const char *name, const struct update_batch *batch)
-{
-        struct document d;
-        bool any = false;
-
-        document_open(&d);
-        if (d.to)
-                any = update_batch_print(batch, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
-        if (document_close(&d) && any)
-                put_event(all, s, name, d.text, d.size);
-        document_done(&d);
-}
-
 static void flush_batch(struct streams *all, const char *name, struct update_batch *batch)
 {
         if (!batch->first)
                 return;
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
-                if (is_ready(all, s))
-                        put_batch(all, s, name, batch);
+                struct document d;
+                bool any = false;
+
+                if (!is_ready(all, s))
+                        continue;
+                document_open(&d);
+                if (d.to)
+                        any = update_batch_print(batch, &(struct json_out){ .to = d.to }, &s->detail,
+                                                 all->source->world);
+                if (document_close(&d) && any)
+                        put_event(all, s, name, d.text, d.size);
+                document_done(&d);
         }
         update_batch_clear(batch);
 }

@@ -160,14 +160,6 @@ static void cancel_call(const json_t *params)
         (void)pthread_cond_broadcast(&changed);
 }
 
-static void await_calls(void)
-{
-        (void)pthread_mutex_lock(&lock);
-        while (n_calls > 0)
-                (void)pthread_cond_wait(&changed, &lock);
-        (void)pthread_mutex_unlock(&lock);
-}
-
 /* ----------------------------------------------------------------------- messages */
 
 static void answer_request(const json_t *id, const char *method, json_t *message)
@@ -265,7 +257,10 @@ static int run_mcp(void *filled)
                 return command_error(&command_mcp, "out of memory");
         serve_line(line);
         free(line);
-        await_calls();
+        (void)pthread_mutex_lock(&lock);
+        while (n_calls > 0)
+                (void)pthread_cond_wait(&changed, &lock);
+        (void)pthread_mutex_unlock(&lock);
         return EXIT_OK;
 }
 

@@ -149,26 +149,22 @@ static void print_losses(FILE *to, const Hw__Health *h)
                               plural(h->resyncs - h->n_damages));
 }
 
-static void print_log(FILE *to, const Hw__Health *h)
-{
-        (void)fprintf(to, "\n  Log: %s events in %s bytes", COUNT_TEXT(h->events), COUNT_TEXT(h->bytes));
-        if (h->lost_bytes || h->resyncs)
-                (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n", COUNT_TEXT(h->lost_bytes),
-                              plural(h->lost_bytes), COUNT_TEXT(h->resyncs), plural(h->resyncs));
-        else
-                (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
-        if (h->unread)
-                (void)fprintf(to, "  not all of the log was read: %s\n", SAFE_TEXT(TEXT, h->unread));
-}
-
 void stream_text(FILE *to, const struct summary *s)
 {
         const Hw__Health *h = s->t->health;
 
         if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
                 (void)fputs("\n  Log: none, only its process is watched\n", to);
-        else
-                print_log(to, h);
+        else {
+                (void)fprintf(to, "\n  Log: %s events in %s bytes", COUNT_TEXT(h->events), COUNT_TEXT(h->bytes));
+                if (h->lost_bytes || h->resyncs)
+                        (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n", COUNT_TEXT(h->lost_bytes),
+                                      plural(h->lost_bytes), COUNT_TEXT(h->resyncs), plural(h->resyncs));
+                else
+                        (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
+                if (h->unread)
+                        (void)fprintf(to, "  not all of the log was read: %s\n", SAFE_TEXT(TEXT, h->unread));
+        }
         print_losses(to, h);
         for (size_t i = 0; i < h->n_advice; i++)
                 if (h->advice[i]->text)

@@ -43,25 +43,21 @@ static void put_resident(FILE *to, const struct world_target *t)
         print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
 }
 
-static void put_heap(FILE *to, const struct summary *s)
-{
-        const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
-        char words[64];
-
-        (void)fputc('\n', to);
-        (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)", COUNT_TEXT(samples), plural(samples));
-        print_fact_row(to, s->t, FACT_ALLOCATED, "allocated in the heap");
-        if (collections_known(s))
-                print_fact_row(to, s->t, FACT_GC_COPIED, "copied during GC");
-        print_fact_row(to, s->t, FACT_LIVE_MAX, words);
-        print_fact_row(to, s->t, FACT_GC_SLOP_MAX, "maximum slop");
-        print_fact_row(to, s->t, FACT_HEAP_SIZE_MAX, "total memory in use");
-}
-
 void memory_text(FILE *to, const struct summary *s)
 {
-        if (heap_known(s))
-                put_heap(to, s);
+        if (heap_known(s)) {
+                const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
+                char words[64];
+                (void)fputc('\n', to);
+                (void)snprintf(words, sizeof(words), "maximum residency (%s sample%s)", COUNT_TEXT(samples),
+                               plural(samples));
+                print_fact_row(to, s->t, FACT_ALLOCATED, "allocated in the heap");
+                if (collections_known(s))
+                        print_fact_row(to, s->t, FACT_GC_COPIED, "copied during GC");
+                print_fact_row(to, s->t, FACT_LIVE_MAX, words);
+                print_fact_row(to, s->t, FACT_GC_SLOP_MAX, "maximum slop");
+                print_fact_row(to, s->t, FACT_HEAP_SIZE_MAX, "total memory in use");
+        }
         if (s->t->heap && s->t->heap->resident)
                 put_resident(to, s->t);
 }

@@ -139,8 +139,10 @@ static int wider_column(int columns, const char *term)
         return own > columns ? own : columns;
 }
 
-static int term_columns(const struct console_view *v, int width)
+/* Written twice: the first time off the screen, to count the lines. What does not fit leaves a row for "more". */
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
+        const struct console_view *v = c->under ? c->under->class : &view_overview;
         int columns = TERM_LEAST;
 
         for (size_t i = 0; i < v->n_figures; i++)
@@ -150,14 +152,7 @@ static int term_columns(const struct console_view *v, int width)
                         columns = wider_column(columns, v->tables[i]->columns[n].title);
         for (const struct console_key *w = v->words; w && w->key; w++)
                 columns = wider_column(columns, w->key);
-        return columns < width / 2 ? columns : width / 2;
-}
-
-/* Written twice: the first time off the screen, to count the lines. What does not fit leaves a row for "more". */
-static void draw_view(struct console *c, struct canvas *canvas, struct area area)
-{
-        const struct console_view *v = c->under ? c->under->class : &view_overview;
-        const int term = term_columns(v, area.width);
+        const int term = columns < area.width / 2 ? columns : area.width / 2;
         struct pen count = { canvas, { 0, 0, 0, area.width }, 0, 0, term };
         struct pen p = { canvas, area, 0, 0, term };
         size_t most;

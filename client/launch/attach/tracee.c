@@ -41,13 +41,6 @@ static bool get_vectors(struct tracee *t)
         return true;
 }
 
-static void restore_vectors(const struct tracee *t)
-{
-        struct iovec here = { (void *)(uintptr_t)t->vectors, t->vectors_bytes };
-
-        (void)ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &here);
-}
-
 /* Waits for the next stop; its status in *ret. False on timeout, or when the thread has ended. */
 static bool wait_stop(const struct tracee *t, uint64_t until_ms, int *ret)
 {
@@ -271,8 +264,9 @@ bool tracee_write(const struct tracee *t, uint64_t at, const void *bytes, size_t
 void tracee_release(const struct tracee *t)
 {
         const struct user_regs_struct back = tracee_registers_before(t);
+        struct iovec here = { (void *)(uintptr_t)t->vectors, t->vectors_bytes };
 
-        restore_vectors(t);
+        (void)ptrace(PTRACE_SETREGSET, t->tid, NT_X86_XSTATE, &here);
         (void)ptrace(PTRACE_SETREGS, t->tid, 0, &back);
         (void)ptrace(PTRACE_DETACH, t->tid, 0, 0);
 }

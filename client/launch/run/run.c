@@ -244,20 +244,6 @@ static bool prepare_run(struct program_run *r)
 
 /* ---------------------------------------------------------------- the run */
 
-static void release_run(struct program_run *r)
-{
-        if (r->watched && !r->late && !r->ran)
-                (void)daemon_remove(&r->link, r->target);
-        close_fd(&r->output_fd);
-        if (r->from_inside) {
-                inside_clean(r->agent);
-                follow_clean(r->agent);
-        }
-        if (r->directory[0] != '\0' && !r->unreported)
-                run_life_remove(r->directory);
-        close_fd(&r->life);
-}
-
 static int start_program(struct program_run *r)
 {
         struct session_result result;
@@ -292,7 +278,16 @@ static int run_program(void *filled)
         bool watched = prepare_run(&r);
         int status = watched ? start_program(&r) : 0;
 
-        release_run(&r);
+        if (r.watched && !r.late && !r.ran)
+                (void)daemon_remove(&r.link, r.target);
+        close_fd(&r.output_fd);
+        if (r.from_inside) {
+                inside_clean(r.agent);
+                follow_clean(r.agent);
+        }
+        if (r.directory[0] != '\0' && !r.unreported)
+                run_life_remove(r.directory);
+        close_fd(&r.life);
         notices_close(&r.notices, r.ran ? READ_MS : 0);
         if (r.mistaken)
                 return EXIT_USAGE;

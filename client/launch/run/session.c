@@ -500,16 +500,6 @@ static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
         }
 }
 
-static void watch_hung(struct session *s, uint64_t now)
-{
-        long long stuck = hung_check(&s->hung, "", now);
-
-        if (stuck >= HUNG_AFTER_MS)
-                report_hang(s);
-        if (stuck > 0 || s->termed)
-                end_hung(s, stuck, now);
-}
-
 /*
  * A wrapper that leaves its program to itself, as `sh -c 'PROGRAM &'` does, may end before that has begun: it is waited
  * for, a while.
@@ -534,20 +524,6 @@ static void await_left(struct session *s)
         }
 }
 
-/* After the program's end: reports its status to the daemon; then the screen may close. */
-static void program_ended(struct session *s)
-{
-        if (s->r->from_inside && s->r->inside.wrapper && !s->claimed)
-                await_left(s);
-        run_life_ended(s->r->life, s->result.wait_status);
-        if (s->result.target[0] != '\0')
-                end_target(s);
-        if (s->screen > 0 && (s->r->o.close || s->r->o.plain)) {
-                (void)poll(NULL, 0, 1200); /* for a last frame: top draws once a second */
-                (void)kill(s->screen, SIGTERM);
-        }
-}
-
 static void run_turn(struct session *s)
 {
         struct pollfd fds[2] = { { s->signals, POLLIN, 0 }, notices_pollfd(&s->r->notices) };
@@ -564,8 +540,18 @@ static void run_turn(struct session *s)
                 notices_write(&s->r->notices);
         if (fds[0].revents != 0)
                 on_signals(s);
-        if (ran && s->program == 0)
-                program_ended(s);
+        if (ran && s->program == 0) {
+                /* After the program's end: reports its status to the daemon; then the screen may close. */
+                if (s->r->from_inside && s->r->inside.wrapper && !s->claimed)
+                        await_left(s);
+                run_life_ended(s->r->life, s->result.wait_status);
+                if (s->result.target[0] != '\0')
+                        end_target(s);
+                if (s->screen > 0 && (s->r->o.close || s->r->o.plain)) {
+                        (void)poll(NULL, 0, 1200); /* for a last frame: top draws once a second */
+                        (void)kill(s->screen, SIGTERM);
+                }
+        }
         if (had_screen && s->screen == 0 && s->program > 0) {
                 notices_print(&s->r->notices, "the program continues as process %d, its output in %s; Ctrl-C ends it",
                               (int)s->program, s->r->output);
@@ -612,8 +598,13 @@ static void run_loop(struct session *s)
                         add_target(s, now);
                 else if (s->name[0] && s->result.target[0]) /* "" once the daemon has refused it */
                         watch_inside(s, now);
-                if (s->r->from_inside || s->r->is_haskell)
-                        watch_hung(s, now);
+                if (s->r->from_inside || s->r->is_haskell) {
+                        long long stuck = hung_check(&s->hung, "", now);
+                        if (stuck >= HUNG_AFTER_MS)
+                                report_hang(s);
+                        if (stuck > 0 || s->termed)
+                                end_hung(s, stuck, now);
+                }
         }
         if (is_followed(s))
                 follow_forked(s);

@@ -117,27 +117,21 @@ static void stack_label(char *out, const Hw__Band *band)
         }
 }
 
-static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
-{
-        bool table = h->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE || band->info_table;
-
-        out[0] = '\0';
-        if (band->n_stack)
-                stack_label(out, band);
-        else if (table && !h->run.options->names && band->has_key)
-                append_format(out, "0x%" PRIx64, band->key);
-        else if (table && h->run.options->names && band_source(band))
-                append_format(out, "%s:%s", band->label ? band->label : "", band_source(band));
-        else
-                append_format(out, "%s", band->label ? band->label : "");
-}
-
 static char *make_label(struct hp *h, const Hw__Band *band)
 {
         char raw[LABEL_BYTES + 1], word[LABEL_BYTES + 32];
+        bool table = h->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE || band->info_table;
         size_t used;
 
-        raw_label(h, raw, band);
+        raw[0] = '\0';
+        if (band->n_stack)
+                stack_label(raw, band);
+        else if (table && !h->run.options->names && band->has_key)
+                append_format(raw, "0x%" PRIx64, band->key);
+        else if (table && h->run.options->names && band_source(band))
+                append_format(raw, "%s:%s", band->label ? band->label : "", band_source(band));
+        else
+                append_format(raw, "%s", band->label ? band->label : "");
         used = one_word(word, LABEL_BYTES, raw);
         if (!used || word[0] == '"' || is_keyword(word)) {
                 memmove(word + 1, word, used + 1);

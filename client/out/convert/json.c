@@ -35,13 +35,6 @@ static void close_line(struct lines *l)
         l->j.comma = false;
 }
 
-static void put_u64(struct lines *l, const char *key, bool known, uint64_t value)
-{
-        if (!known)
-                return;
-        json_member_u64(&l->j, key, value);
-}
-
 static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t n)
 {
         char name[1024];
@@ -62,7 +55,7 @@ static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t 
 static void put_band(struct lines *l, const Hw__Band *b)
 {
         open_line(l, "band");
-        put_u64(l, "band", true, b->id);
+        json_member_u64(&l->j, "band", b->id);
         json_known_text(&l->j, "label", b->label);
         if (b->n_stack)
                 put_centres(l, b->stack, b->n_stack);
@@ -78,9 +71,9 @@ static void put_band(struct lines *l, const Hw__Band *b)
 static void put_census(struct lines *l, const Hw__Census *c)
 {
         open_line(l, "census");
-        put_u64(l, "timeNs", c->has_time_ns, c->time_ns);
-        put_u64(l, "totalBytes", c->has_total_bytes, c->total_bytes);
-        put_u64(l, "leftOutBytes", c->bytes_left_out > 0, c->bytes_left_out);
+        json_known_u64(&l->j, "timeNs", c->has_time_ns, c->time_ns);
+        json_known_u64(&l->j, "totalBytes", c->has_total_bytes, c->total_bytes);
+        json_known_u64(&l->j, "leftOutBytes", c->bytes_left_out > 0, c->bytes_left_out);
         if (c->unfinished)
                 json_member_bool(&l->j, "unfinished", true);
         json_member_open(&l->j, "bands", '[');
@@ -102,8 +95,8 @@ static void put_samples(struct lines *l, const Hw__Samples *s)
                 open_line(l, "sample");
                 json_known_text(&l->j, "series", name);
                 json_known_text(&l->j, "unit", hw_series_unit(s->series));
-                put_u64(l, "timeNs", true, s->times_ns[i]);
-                put_u64(l, "value", true, s->values[i]);
+                json_member_u64(&l->j, "timeNs", s->times_ns[i]);
+                json_member_u64(&l->j, "value", s->values[i]);
                 close_line(l);
         }
 }
@@ -111,16 +104,16 @@ static void put_samples(struct lines *l, const Hw__Samples *s)
 static void put_collection(struct lines *l, const Hw__Collection *c)
 {
         open_line(l, "collection");
-        put_u64(l, "timeNs", c->has_end_time_ns, c->end_time_ns);
-        put_u64(l, "pauseNs", c->has_pause_ns, c->pause_ns);
-        put_u64(l, "watchPauseNs", c->has_watch_pause_ns, c->watch_pause_ns);
-        put_u64(l, "generation", c->has_generation, c->generation);
+        json_known_u64(&l->j, "timeNs", c->has_end_time_ns, c->end_time_ns);
+        json_known_u64(&l->j, "pauseNs", c->has_pause_ns, c->pause_ns);
+        json_known_u64(&l->j, "watchPauseNs", c->has_watch_pause_ns, c->watch_pause_ns);
+        json_known_u64(&l->j, "generation", c->has_generation, c->generation);
         if (c->has_major)
                 json_member_bool(&l->j, "major", c->major);
-        put_u64(l, "copiedBytes", c->has_copied_bytes, c->copied_bytes);
-        put_u64(l, "slopBytes", c->has_slop_bytes, c->slop_bytes);
-        put_u64(l, "fragmentationBytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
-        put_u64(l, "threads", c->has_parallel_threads, c->parallel_threads);
+        json_known_u64(&l->j, "copiedBytes", c->has_copied_bytes, c->copied_bytes);
+        json_known_u64(&l->j, "slopBytes", c->has_slop_bytes, c->slop_bytes);
+        json_known_u64(&l->j, "fragmentationBytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
+        json_known_u64(&l->j, "threads", c->has_parallel_threads, c->parallel_threads);
         close_line(l);
 }
 
@@ -129,11 +122,11 @@ static void put_note(struct lines *l, const Hw__Note *n)
         static const char *const what[] = { "unknown", "message", "marker", "threadLabel", "binary", "log" };
 
         open_line(l, "note");
-        put_u64(l, "timeNs", n->has_time_ns, n->time_ns);
+        json_known_u64(&l->j, "timeNs", n->has_time_ns, n->time_ns);
         json_known_text(&l->j, "what", (unsigned)n->what < ARRAY_SIZE(what) ? what[n->what] : what[0]);
-        put_u64(l, "thread", n->has_thread, n->thread);
+        json_known_u64(&l->j, "thread", n->has_thread, n->thread);
         json_known_text(&l->j, "text", n->text);
-        put_u64(l, "sizeBytes", n->has_size_bytes, n->size_bytes);
+        json_known_u64(&l->j, "sizeBytes", n->has_size_bytes, n->size_bytes);
         close_line(l);
 }
 
@@ -142,20 +135,20 @@ static void put_run(struct lines *l, const struct world_target *t)
         const Hw__Run *r = t->target ? t->target->run_info : NULL;
 
         open_line(l, "run");
-        put_u64(l, "run", true, t->run);
-        put_u64(l, "endNs", true, t->event_time_ns);
+        json_member_u64(&l->j, "run", t->run);
+        json_member_u64(&l->j, "endNs", t->event_time_ns);
         if (r) {
                 json_known_text(&l->j, "program", r->program);
                 json_known_text(&l->j, "rts", r->rts_identifier);
-                put_u64(l, "startWallNs", r->has_start_wall_ns, r->start_wall_ns);
-                put_u64(l, "capabilities", r->has_capabilities, r->capabilities);
-                put_u64(l, "tickIntervalNs", r->has_tick_interval_ns, r->tick_interval_ns);
-                put_u64(l, "censusPeriodNs", r->has_census_period_ns, r->census_period_ns);
+                json_known_u64(&l->j, "startWallNs", r->has_start_wall_ns, r->start_wall_ns);
+                json_known_u64(&l->j, "capabilities", r->has_capabilities, r->capabilities);
+                json_known_u64(&l->j, "tickIntervalNs", r->has_tick_interval_ns, r->tick_interval_ns);
+                json_known_u64(&l->j, "censusPeriodNs", r->has_census_period_ns, r->census_period_ns);
         }
         if (t->target && t->target->detail)
                 json_known_text(&l->j, "end", t->target->detail);
         if (t->health)
-                put_u64(l, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
+                json_known_u64(&l->j, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
         if (t->health && t->health->unread)
                 json_known_text(&l->j, "unread", t->health->unread);
         close_line(l);
@@ -196,7 +189,7 @@ static int json_finish(void *state)
                 if (!l->run.t->stacks[i])
                         continue;
                 open_line(l, "stack");
-                put_u64(l, "ticks", true, l->run.t->stacks[i]->ticks);
+                json_member_u64(&l->j, "ticks", l->run.t->stacks[i]->ticks);
                 put_centres(l, l->run.t->stacks[i]->centres, l->run.t->stacks[i]->n_centres);
                 close_line(l);
         }
@@ -204,9 +197,9 @@ static int json_finish(void *state)
                 const Hw__TickyCounter *c = l->run.t->ticky[i];
                 open_line(l, "counter");
                 json_known_text(&l->j, "name", c->name);
-                put_u64(l, "entries", c->has_entries, c->entries);
-                put_u64(l, "allocs", c->has_allocs, c->allocs);
-                put_u64(l, "allocd", c->has_allocd, c->allocd);
+                json_known_u64(&l->j, "entries", c->has_entries, c->entries);
+                json_known_u64(&l->j, "allocs", c->has_allocs, c->allocs);
+                json_known_u64(&l->j, "allocd", c->has_allocd, c->allocd);
                 close_line(l);
         }
         put_run(l, l->run.t);

@@ -63,19 +63,6 @@ static const Hw__Samples *samples_of(const Hw__Heap *heap, Hw__Series series)
         return NULL;
 }
 
-static void put_residency(struct resid *r, uint64_t time_ns, uint64_t live)
-{
-        if (r->rows == 0)
-                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->run.out);
-        (void)fprintf(r->run.out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t", time_ns / NS_PER_S, time_ns % NS_PER_S,
-                      live);
-        if (r->heap_known)
-                (void)fprintf(r->run.out, "%" PRIu64 "\n", r->heap_bytes);
-        else
-                (void)fputs("NaN\n", r->run.out);
-        r->rows++;
-}
-
 /* Each residency with the heap's size at that time. */
 static int resid_update(void *state, const Hw__Update *u)
 {
@@ -91,8 +78,17 @@ static int resid_update(void *state, const Hw__Update *u)
                         r->heap_known = true;
                         r->heap_bytes = heap->values[at];
                 }
-                if (i < n)
-                        put_residency(r, live->times_ns[i], live->values[i]);
+                if (i < n) {
+                        if (r->rows == 0)
+                                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->run.out);
+                        (void)fprintf(r->run.out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t",
+                                      live->times_ns[i] / NS_PER_S, live->times_ns[i] % NS_PER_S, live->values[i]);
+                        if (r->heap_known)
+                                (void)fprintf(r->run.out, "%" PRIu64 "\n", r->heap_bytes);
+                        else
+                                (void)fputs("NaN\n", r->run.out);
+                        r->rows++;
+                }
         }
         return 0;
 }

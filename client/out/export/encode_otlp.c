@@ -441,21 +441,13 @@ static bool add_point(struct otlp *o, const struct metric_sample *s)
         return m && list_add(&o->base.arena, &m->points, make_point(o, s));
 }
 
-/* About what a point takes as JSON, which is the longest form. */
-static size_t estimate_bytes(const struct metric_sample *s)
-{
-        size_t n = 192 + (s->points ? 1024 + 64 * s->points->n : 0);
-
-        for (size_t i = 0; i < s->n_labels; i++)
-                n += 48 + strlen(s->labels[i].name) + strlen(s->labels[i].value);
-        return n;
-}
-
 static void add_sample(struct batcher *e, const struct metric_sample *s)
 {
         struct otlp *o = (struct otlp *)e;
-        const size_t bytes = estimate_bytes(s);
+        size_t bytes = 192 + (s->points ? 1024 + 64 * s->points->n : 0); /* about, as JSON, which is the longest form */
 
+        for (size_t i = 0; i < s->n_labels; i++)
+                bytes += 48 + strlen(s->labels[i].name) + strlen(s->labels[i].value);
         if (!s->ended)
                 series_mark(&e->series, s, NULL);
         if (o->base.n == BATCH_SAMPLES_MAX || o->bytes + bytes > OTLP_BYTES_MAX)

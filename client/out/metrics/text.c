@@ -45,17 +45,6 @@ static void put_label(FILE *to, const char **separator, const char *name, const 
         *separator = ",";
 }
 
-/* As these formats have it: +Inf, 0.25, 12345678. */
-static void print_value(FILE *to, double value)
-{
-        char number[DECIMAL_MAX];
-
-        if (isinf(value))
-                (void)fputs(value > 0 ? "+Inf" : "-Inf", to);
-        else
-                (void)fputs(decimal_shortest(number, value), to);
-}
-
 /* OpenMetrics names the family of a counter or an info without its suffix. */
 static int family_length(bool open, const struct metric_sample *m)
 {
@@ -94,7 +83,12 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
                 put_label(s->to, &separator, part->label.name, at);
         }
         (void)fputs(*separator == ',' ? "} " : " ", s->to);
-        print_value(s->to, part->value);
+        /* As these formats have it: +Inf, 0.25, 12345678. */
+        char number[DECIMAL_MAX];
+        if (isinf(part->value))
+                (void)fputs(part->value > 0 ? "+Inf" : "-Inf", s->to);
+        else
+                (void)fputs(decimal_shortest(number, part->value), s->to);
         if (s->unix_ns)
                 (void)fprintf(s->to, " %" PRIu64 ".%09" PRIu64, s->unix_ns / NS_PER_S, s->unix_ns % NS_PER_S);
         s->samples++;

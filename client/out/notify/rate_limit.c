@@ -73,20 +73,13 @@ enum limit_answer limit_check(const struct limit_table *t, const struct action_l
         return of_rule >= limits->count ? LIMIT_RULE : LIMIT_FREE;
 }
 
-static struct rule_memory *oldest(struct limit_table *t)
-{
-        struct rule_memory *found = t->rules;
-
-        for (size_t i = 1; i < t->n; i++)
-                if (t->rules[i].newest_wall_ns < found->newest_wall_ns)
-                        found = &t->rules[i];
-        return found;
-}
-
 static struct rule_memory *add(struct limit_table *t, uint64_t rule)
 {
         if (t->n == LIMITS_RULES_MAX) {
-                struct rule_memory *m = oldest(t);
+                struct rule_memory *m = t->rules; /* the oldest */
+                for (size_t i = 1; i < t->n; i++)
+                        if (t->rules[i].newest_wall_ns < m->newest_wall_ns)
+                                m = &t->rules[i];
                 free(m->ring);
                 *m = (struct rule_memory){ .rule = rule };
                 return m;

@@ -129,19 +129,6 @@ static double y_at(const struct plot_picture *p, double bytes)
         return p->bottom - (p->bottom - p->top) * bytes / (double)p->chart->y_bytes;
 }
 
-static void draw_grid(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
-{
-        double range = (double)p->chart->y_bytes, step = value_step_of(p->chart, range);
-
-        theme_use(cr, theme->grid);
-        cairo_set_line_width(cr, 0.75);
-        for (double bytes = step; bytes <= range; bytes += step) {
-                cairo_move_to(cr, p->left, y_at(p, bytes));
-                cairo_line_to(cr, p->right, y_at(p, bytes));
-                cairo_stroke(cr);
-        }
-}
-
 static void draw_axes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
         const double from_s = (double)p->chart->from_ns / (double)NS_PER_S,
@@ -250,20 +237,6 @@ static void draw_trace(struct plot_picture *p, cairo_t *cr, const struct theme *
         cairo_set_line_width(cr, 1.5);
         cairo_stroke(cr);
         cairo_set_dash(cr, NULL, 0, 0);
-}
-
-static void draw_bands(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
-{
-        double below[PLOT_COLUMNS] = { 0 };
-
-        for (size_t i = 0; i < p->chart->n_bands; i++) {
-                if (p->options->traces)
-                        draw_trace(p, cr, theme, i);
-                else if (p->options->bars)
-                        draw_bars(p, cr, theme, i, below);
-                else
-                        draw_area(p, cr, theme, i, below);
-        }
 }
 
 /* -------------------------------------------------------------------- lines */
@@ -479,8 +452,23 @@ void plot_draw(struct plot_picture *p, cairo_t *cr)
         cairo_save(cr);
         cairo_rectangle(cr, p->left, p->top, p->right - p->left, p->bottom - p->top);
         cairo_clip(cr);
-        draw_grid(p, cr, theme);
-        draw_bands(p, cr, theme);
+        double range = (double)p->chart->y_bytes, step = value_step_of(p->chart, range);
+        theme_use(cr, theme->grid);
+        cairo_set_line_width(cr, 0.75);
+        for (double bytes = step; bytes <= range; bytes += step) {
+                cairo_move_to(cr, p->left, y_at(p, bytes));
+                cairo_line_to(cr, p->right, y_at(p, bytes));
+                cairo_stroke(cr);
+        }
+        double below[PLOT_COLUMNS] = { 0 };
+        for (size_t i = 0; i < p->chart->n_bands; i++) {
+                if (p->options->traces)
+                        draw_trace(p, cr, theme, i);
+                else if (p->options->bars)
+                        draw_bars(p, cr, theme, i, below);
+                else
+                        draw_area(p, cr, theme, i, below);
+        }
         draw_lines(p, cr, theme);
         cairo_restore(cr);
         draw_axes(p, cr, theme);

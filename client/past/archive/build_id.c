@@ -22,15 +22,6 @@ static size_t aligned(size_t n)
         return (n + 3) & ~(size_t)3;
 }
 
-static bool put_id(const uint8_t *bytes, size_t n, char out[BUILD_ID_TEXT])
-{
-        if (n == 0 || n * 2 >= BUILD_ID_TEXT)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                (void)snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-        return true;
-}
-
 static bool find_in_notes(const uint8_t *notes, size_t n, char out[BUILD_ID_TEXT])
 {
         Elf64_Nhdr h; /* the same in 32 bits */
@@ -41,8 +32,13 @@ static bool find_in_notes(const uint8_t *notes, size_t n, char out[BUILD_ID_TEXT
                 if (h.n_namesz > n - at || aligned(h.n_namesz) > n - at || h.n_descsz > n - at - aligned(h.n_namesz))
                         return false;
                 const uint8_t *name = notes + at, *id = name + aligned(h.n_namesz);
-                if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(name, "GNU", 4))
-                        return put_id(id, h.n_descsz, out);
+                if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(name, "GNU", 4)) {
+                        if (h.n_descsz == 0 || h.n_descsz * 2 >= BUILD_ID_TEXT)
+                                return false;
+                        for (size_t i = 0; i < h.n_descsz; i++)
+                                (void)snprintf(out + 2 * i, 3, "%02x", id[i]);
+                        return true;
+                }
                 size_t next = aligned(h.n_namesz) + aligned(h.n_descsz);
                 if (next > n - at)
                         return false;

@@ -134,21 +134,6 @@ static void run_line(const struct request *r, const struct archived_run *run)
                      SAFE_TEXT(512, run->growth));
 }
 
-static void print_runs(const struct request *r, const struct archived_runs *runs)
-{
-        if (r->format == FORMAT_CSV)
-                (void)printf("run,start,seconds,state,program,build_id,labels,growth\n");
-        else if (r->format == FORMAT_TEXT)
-                (void)printf("  run  %-20s  %8s  %-8s  %-12s  %-20s  %s\n", "started (UTC)", "lasted", "state", "build",
-                             "labels", "memory");
-        for (size_t i = 0; i < runs->n; i++) {
-                if (r->format == FORMAT_JSON)
-                        run_json(&runs->items[i]);
-                else
-                        run_line(r, &runs->items[i]);
-        }
-}
-
 /* -------------------------------------------------------------------------- a series */
 
 static void format_number(char *out, size_t size, const char *unit, double value)
@@ -286,8 +271,19 @@ static int run_history(void *filled)
                 good = error_set(&error, "%s has no run of %s in that time", d.path, r->target);
         if (good && r->id)
                 good = print_series(r, &d, &runs, &error);
-        else if (good)
-                print_runs(r, &runs);
+        else if (good) {
+                if (r->format == FORMAT_CSV)
+                        (void)printf("run,start,seconds,state,program,build_id,labels,growth\n");
+                else if (r->format == FORMAT_TEXT)
+                        (void)printf("  run  %-20s  %8s  %-8s  %-12s  %-20s  %s\n", "started (UTC)", "lasted", "state",
+                                     "build", "labels", "memory");
+                for (size_t i = 0; i < runs.n; i++) {
+                        if (r->format == FORMAT_JSON)
+                                run_json(&runs.items[i]);
+                        else
+                                run_line(r, &runs.items[i]);
+                }
+        }
         if (!good)
                 command_error(&command_history, "%s", error.text);
         archived_runs_done(&runs);

@@ -137,14 +137,6 @@ static void shift_around(struct shift *s, double half, enum shift_basis basis)
         s->basis = basis;
 }
 
-static void by_student(struct shift *s, const double *a, size_t m, const double *b, size_t n)
-{
-        unsigned freedom = (unsigned)(m + n - 2);
-        double variance = (sum_of_squares(a, m) + sum_of_squares(b, n)) / freedom;
-
-        shift_around(s, shift_t(freedom) * sqrt(variance * (1 / (double)m + 1 / (double)n)), SHIFT_STUDENT);
-}
-
 static void by_noise(struct shift *s, const struct noise *a, const struct noise *b)
 {
         if (!a || !b || !a->known || !b->known)
@@ -174,7 +166,9 @@ static int shift_of_samples(const double *a, size_t m, const double *b, size_t n
                 s->high = rising[m * n - cut];
                 s->basis = SHIFT_RANKS;
         } else if (m + n > 2) {
-                by_student(s, a, m, b, n);
+                unsigned freedom = (unsigned)(m + n - 2);
+                double variance = (sum_of_squares(a, m) + sum_of_squares(b, n)) / freedom;
+                shift_around(s, shift_t(freedom) * sqrt(variance * (1 / (double)m + 1 / (double)n)), SHIFT_STUDENT);
         } else {
                 by_noise(s, of_a, of_b);
         }
