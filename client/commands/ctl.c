@@ -7,7 +7,6 @@
  */
 #include "client/cli/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "client/launch/program/process_uri.h"
 #include "client/launch/program/program_control.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 #include "proto/wire/program_command.h"
 
@@ -182,8 +182,8 @@ static int request_reload(struct ctl *c, const struct verb *v)
 static int parse_series(const struct ctl *c, const char *text, Hw__HistoryRequest *h)
 {
         static const struct option series = { .nth_word = options_nth_series };
-        char *end, meant[512];
-        unsigned long id;
+        char meant[512];
+        uint64_t id;
 
         if (strncmp(text, "band:", 5)) {
                 h->series = hw_series_parse(text);
@@ -194,9 +194,7 @@ static int parse_series(const struct ctl *c, const char *text, Hw__HistoryReques
                                            option_meant(&series, text, "expected a series, e.g. live, rss or band:3",
                                                         meant, sizeof(meant)));
         }
-        errno = 0;
-        id = strtoul(text + 5, &end, 10);
-        if (errno || end == text + 5 || *end || text[5] == '-' || id > UINT32_MAX)
+        if (!digits_parse(text + 5, UINT32_MAX, &id))
                 return command_usage_error(c->command,
                                            "'%s': expected band: and its number, e.g. band:3; 0 is the total", text);
         h->has_band = 1;

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,6 +17,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 
 struct request {
@@ -41,10 +41,10 @@ static const char *nth_event(size_t n)
 
 static int add_kind(const struct command *c, const struct option *o, struct request *r, const char *name)
 {
-        char *end, meant[128];
-        unsigned long id = strtoul(name, &end, 10);
+        char meant[128];
+        uint64_t id;
 
-        if (*name >= '0' && *name <= '9' && !*end && id < EVENT_IDS) {
+        if (digits_parse(name, EVENT_IDS - 1, &id)) {
                 r->kinds[id] = true;
                 return 0;
         }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/commands/ctl_print.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/digits.h"
 #include "proto/base/utf8.h"
 
 static int parse_silence(const struct command *c, Hw__Request **r, char *const *words, int n, const char *why)
@@ -35,10 +34,8 @@ static int parse_unsilence(const struct command *c, Hw__Request **r, char *const
                         hw_request_destroy(r);
                 return 0;
         }
-        errno = 0;
         u->has_id = true;
-        u->id = strtoull(words[1], NULL, 10);
-        if (errno || !u->id)
+        if (!digits_parse(words[1], UINT64_MAX, &u->id) || !u->id)
                 return command_usage_error(c, "'%s': expected the number of a silence, from 1", words[1]);
         return 0;
 }

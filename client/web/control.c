@@ -22,6 +22,7 @@
 #include "client/out/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/utf8.h"
 #include "proto/wire/message.h"
 
@@ -328,8 +329,8 @@ void control_answer(struct evhttp_request *req, const struct control_parts *part
         const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
         struct evkeyvalq form;
         const char *daemon;
-        char *text, *end;
-        unsigned long index;
+        uint64_t index = 0;
+        char *text;
 
         if (!evhttp_find_header(in, "X-Heapwatch")) {
                 answer_error(req, 403, "the header 'X-Heapwatch: control' is missing");
@@ -350,8 +351,7 @@ void control_answer(struct evhttp_request *req, const struct control_parts *part
                 return;
         }
         daemon = evhttp_find_header(&form, "daemon");
-        index = daemon ? strtoul(daemon, &end, 10) : 0;
-        if (index >= parts->n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
+        if (index >= parts->n_daemons || (daemon && !digits_parse(daemon, parts->n_daemons - 1, &index)))
                 answer_error(req, 400, "there is no daemon with that number");
         else
                 perform_request(req, parts, index, &form, holder);

@@ -3,7 +3,6 @@
 #include "client/web/history_query.h"
 #include "proto/base/array.h"
 
-#include <errno.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <math.h>
@@ -11,20 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/digits.h"
 #include "proto/base/limits.h"
 #include "proto/base/text_out.h"
 #include "proto/base/error.h"
 
 #define SECONDS_MOST 1e9 /* 31 years of event time */
-
-bool query_number(const char *text, uint64_t most, uint64_t *ret)
-{
-        char *end;
-
-        errno = 0;
-        *ret = strtoull(text, &end, 10);
-        return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= most;
-}
 
 /* The text is overwritten. */
 static bool parse_value(const struct query_parameter *p, void *to, char *text)
@@ -33,7 +24,7 @@ static bool parse_value(const struct query_parameter *p, void *to, char *text)
         char *part;
         uint64_t n;
 
-        if (!p->take && (strncmp(text, p->before, before) || !query_number(text + before, p->most, &n) || n < p->least))
+        if (!p->take && (strncmp(text, p->before, before) || !digits_parse(text + before, p->most, &n) || n < p->least))
                 return false;
         if (!p->take) {
                 memcpy((char *)to + p->at, &n, sizeof(n));
@@ -100,7 +91,7 @@ static bool add_band(void *to, const char *text)
         struct history_query *q = to;
         uint64_t id;
 
-        if (!query_number(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
+        if (!digits_parse(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
                 return false;
         q->bands[q->n_bands++] = (uint32_t)id;
         return true;

@@ -40,8 +40,6 @@ struct query_parameter {
 /* Takes all parameters of "a=1&b=2" (NULL: none) that `known` has. False with a message, also about further ones. */
 bool query_parse(const char *query, const struct query_parameter *known, size_t n, void *to, struct error *error);
 
-bool query_number(const char *text, uint64_t most, uint64_t *ret);
-
 /* False with a message in `error`. */
 bool history_query_parse(struct history_query *q, const char *query, struct error *error);
 

@@ -3,25 +3,21 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/answers/api/state_json.h"
+#include "proto/base/digits.h"
 
 bool detail_add(struct detail *list, const char *text)
 {
         const char *colon = strchr(text, ':');
         const char *name = colon ? colon + 1 : text;
-        unsigned long daemon = 0;
-        char *end;
+        uint64_t daemon = 0;
 
         if (list->n == DETAIL_MAX || !hw_target_name_valid(name))
                 return false;
-        if (colon) {
-                daemon = strtoul(text, &end, 10);
-                if (text[0] < '0' || text[0] > '9' || end != colon || daemon >= WORLD_DAEMONS)
-                        return false;
-        }
+        if (colon && (!digits_read(&text, &daemon) || text != colon || daemon >= WORLD_DAEMONS))
+                return false;
         list->targets[list->n].any_daemon = !colon;
         list->targets[list->n].daemon = daemon;
         (void)snprintf(list->targets[list->n].name, sizeof(list->targets[0].name), "%s", name);

@@ -6,6 +6,7 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/digits.h"
 #include "proto/base/process_stat.h"
 #include "proto/base/whole_file.h"
 
@@ -204,10 +205,9 @@ static void match_process(void *ctx, const struct ghc_process *p)
 /* The number in a text that is one; 0: it is a name. */
 static pid_t number_in(const char *text)
 {
-        char *end;
-        const long pid = strtol(text, &end, 10);
+        uint64_t pid;
 
-        return pid > 0 && pid <= INT32_MAX && *end == '\0' ? (pid_t)pid : 0;
+        return digits_parse(text, INT32_MAX, &pid) ? (pid_t)pid : 0;
 }
 
 static bool find_name(const char *name, struct ghc_process *ret, struct error *error)

@@ -8,12 +8,12 @@
 #include "client/out/export/plan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/out/metrics/collect.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 #include "proto/base/text_out.h"
 #include "proto/base/time.h"
@@ -67,12 +67,11 @@ static bool read_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t
 static bool read_number(struct yaml_file *f, const yaml_node_t *node, uint64_t most, uint64_t *to)
 {
         const char *text = some_text(f, node, "a number");
-        char *end = NULL;
+        uint64_t n;
 
         if (!text)
                 return false;
-        unsigned long n = strtoul(text, &end, 10);
-        if (*text < '0' || *text > '9' || *end || n == 0 || n > most)
+        if (!digits_parse(text, most, &n) || n == 0)
                 return yaml_error(f, node, 0, "'%s': expected a number from 1 to %u", text, (unsigned)most);
         if (!*to)
                 *to = n;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "proto/base/array.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -113,18 +114,18 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
 /* The number that is all of a header's value, which need not end with a NUL. */
 static uint64_t parse_count(const char *value, size_t n)
 {
-        char text[24], *end;
+        char text[24];
+        uint64_t number;
 
         while (n && isspace((unsigned char)*value))
                 value++, n--;
         while (n && isspace((unsigned char)value[n - 1]))
                 n--;
-        if (!n || n >= sizeof(text) || *value < '0' || *value > '9')
+        if (n >= sizeof(text))
                 return UINT64_MAX;
         memcpy(text, value, n);
         text[n] = '\0';
-        unsigned long long number = strtoull(text, &end, 10);
-        return *end ? UINT64_MAX : number;
+        return digits_parse(text, UINT64_MAX, &number) ? number : UINT64_MAX;
 }
 
 static size_t on_header(char *data, size_t one, size_t n, void *ctx)

@@ -5,12 +5,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/descriptors.h"
+#include "proto/base/digits.h"
 #include "proto/base/error.h"
 
 #define BACKLOG 128
@@ -80,15 +80,12 @@ bool listen_address_parse(struct listen_address *p, const char *text)
         const char *colon = strrchr(text, ':');
         char address[INET6_ADDRSTRLEN + 2];
         size_t n = colon ? (size_t)(colon - text) : 0;
-        unsigned long port;
+        uint64_t port;
 
         memset(p, 0, sizeof(*p));
         if (!strncmp(text, "unix:", 5))
                 return parse_unix(p, text + 5);
-        if (!n || n >= sizeof(address) || strspn(colon + 1, "0123456789") != strlen(colon + 1) || !colon[1])
-                return false;
-        port = strtoul(colon + 1, NULL, 10);
-        if (port > UINT16_MAX)
+        if (!n || n >= sizeof(address) || !digits_parse(colon + 1, UINT16_MAX, &port))
                 return false;
         memcpy(address, text, n);
         address[n] = '\0';
