@@ -121,23 +121,13 @@ static void put_alert(FILE *out, const struct finding *item)
         (void)fputc('\n', out);
 }
 
-static void put_message(FILE *out, const struct finding *item, size_t n)
-{
-        char message[TEXT_MAX], more[48] = "";
-
-        if (n > 1)
-                (void)snprintf(more, sizeof(more), " (and %zu more)", n - 1);
-        (void)snprintf(message, sizeof(message), "%.*s%s", (int)(sizeof(message) - sizeof(more) - 1), item->sentence,
-                       more);
-        xml_attribute(out, "message", message);
-}
-
 /* The case of a rule, which fired first as finding number `first`. */
 static void put_rule(const struct writer *w, size_t first, const char *file)
 {
         const struct finding *item = &w->findings->items[first];
         const char *element = item->severity >= w->least ? "failure" : "system-out";
-        char name[256];
+        const size_t n = times_fired(w->findings, first);
+        char name[256], message[TEXT_MAX], more[48] = "";
 
         (void)snprintf(name, sizeof(name), "%s (%s)", item->rule, item->group);
         (void)fputs("    <testcase", w->out);
@@ -146,7 +136,11 @@ static void put_rule(const struct writer *w, size_t first, const char *file)
         (void)fprintf(w->out, ">\n      <%s", element);
         if (item->severity >= w->least) {
                 xml_attribute(w->out, "type", severity_name(item->severity));
-                put_message(w->out, item, times_fired(w->findings, first));
+                if (n > 1)
+                        (void)snprintf(more, sizeof(more), " (and %zu more)", n - 1);
+                (void)snprintf(message, sizeof(message), "%.*s%s", (int)(sizeof(message) - sizeof(more) - 1),
+                               item->sentence, more);
+                xml_attribute(w->out, "message", message);
         }
         (void)fputs(">", w->out);
         for (size_t k = first; k < w->findings->n; k++)

@@ -50,17 +50,6 @@ bool features_complete(const struct features *f)
         return true;
 }
 
-static void add_time_profile(struct features *f, const char *path, const struct rtsinfo *info)
-{
-        char reason[256];
-        bool takes = inquire_accepts(path, "-p", reason, sizeof(reason));
-
-        features_add(f, "time profile", takes && info->threaded, false,
-                     !takes           ? "add -prof -threaded"
-                     : info->threaded ? "+RTS -l -p"
-                                      : hw_advice_text(HW_ADVICE_PROFILE_NOT_THREADED));
-}
-
 void features_of_program(struct features *f, const char *path, const struct rtsinfo *info, const struct agent_fit *fit)
 {
         char add[768], reason[256];
@@ -95,7 +84,11 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
         features_add(f, "live without a change of the program", can && info->threaded, false,
                      can && info->threaded ? hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK)
                                            : "GHC 9.2 or newer with -threaded: +RTS --eventlog-flush-interval=1");
-        add_time_profile(f, path, info);
+        bool takes = inquire_accepts(path, "-p", reason, sizeof(reason));
+        features_add(f, "time profile", takes && info->threaded, false,
+                     !takes           ? "add -prof -threaded"
+                     : info->threaded ? "+RTS -l -p"
+                                      : hw_advice_text(HW_ADVICE_PROFILE_NOT_THREADED));
         features_add(f, "sparks, parallel collections", info->eventlog && info->threaded, false,
                      info->threaded ? "+RTS -l -N" : "add -threaded; then +RTS -l -N");
 }

@@ -126,19 +126,16 @@ static void print_list(struct reading *r)
         free(all);
 }
 
-static bool is_list(const struct request *r)
-{
-        return !r->from.files.n && !r->archived.n && !r->from.targets.n && !r->json && !r->all && !r->show.windows;
-}
-
 static void print_all(struct reading *r)
 {
-        if (is_list(r->request)) {
+        const struct request *q = r->request;
+
+        if (!q->from.files.n && !q->archived.n && !q->from.targets.n && !q->json && !q->all && !q->show.windows) {
                 print_list(r);
                 return;
         }
         for (size_t i = 0; i < world_targets(r->world); i++)
-                if (selection_has_target(&r->request->from, world_target(r->world, i)->name))
+                if (selection_has_target(&q->from, world_target(r->world, i)->name))
                         print_target(r, world_target(r->world, i));
 }
 

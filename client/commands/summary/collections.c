@@ -9,6 +9,7 @@
 #include "client/answers/census.h"
 #include "client/commands/summary/summary.h"
 #include "client/answers/answers.h"
+#include "proto/base/array.h"
 
 bool collections_known(const struct summary *s)
 {
@@ -47,19 +48,15 @@ static void print_generation(FILE *to, const Hw__Generation *g)
 }
 
 /* A phase that took no time was not logged: a runtime with one capability has no sync. */
-static void print_phase(FILE *to, const char *what, uint64_t ns)
-{
-        if (ns)
-                (void)fprintf(to, ", %s %s", what, DURATION_TEXT(ns));
-}
-
 static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
 {
+        static const char *const what[] = { "syncs", "longest", "concurrent mark", "sweep" };
+        const uint64_t ns[] = { n->sync_total_ns, n->sync_max_ns, n->mark_total_ns, n->sweep_total_ns };
+
         (void)fprintf(to, "\n  Nonmoving: %s cycle%s", COUNT_TEXT(n->cycles), plural(n->cycles));
-        print_phase(to, "syncs", n->sync_total_ns);
-        print_phase(to, "longest", n->sync_max_ns);
-        print_phase(to, "concurrent mark", n->mark_total_ns);
-        print_phase(to, "sweep", n->sweep_total_ns);
+        for (size_t i = 0; i < ARRAY_SIZE(ns); i++)
+                if (ns[i])
+                        (void)fprintf(to, ", %s %s", what[i], DURATION_TEXT(ns[i]));
         (void)fputc('\n', to);
 }
 

@@ -272,19 +272,10 @@ static const char *file_name(const struct world_target *t)
         return slash ? slash + 1 : strncmp(uri, "file:", 5) ? uri : uri + 5;
 }
 
-static void put_remembered(struct json_out *j, const struct tally *t)
-{
-        char sentence[160];
-
-        (void)snprintf(sentence, sizeof(sentence),
-                       "what its daemon remembered when the report was made, as %s points: coarser the older they are",
-                       COUNT_TEXT(t->points));
-        json_member_text(j, "thinning", sentence);
-}
-
 static void put_log(const struct writer *w, const struct world_target *t, const struct tally *tally)
 {
         struct json_out *j = w->to;
+        char bands[80] = "", sentence[256] = "";
 
         json_line(j);
         json_open(j, '{');
@@ -295,19 +286,19 @@ static void put_log(const struct writer *w, const struct world_target *t, const 
                 json_member_u64_string(j, "sizeBytes", t->health->bytes);
         json_member_bool(j, "thinned", tally->thinned || w->report->watched);
         if (w->report->watched)
-                put_remembered(j, tally);
+                (void)snprintf(sentence, sizeof(sentence),
+                               "what its daemon remembered when the report was made, as %s points: coarser the older "
+                               "they are",
+                               COUNT_TEXT(tally->points));
         else if (tally->thinned) {
-                char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX], bands[80] = "", sentence[256];
-
                 if (tally->bands_left_out)
                         (void)snprintf(bands, sizeof(bands), "; %" PRIu64 " of %" PRIu64 " bands have statistics only",
                                        tally->bands_left_out, tally->bands);
                 (void)snprintf(sentence, sizeof(sentence),
                                "%s samples are drawn as %s points; minima and maxima are kept%s",
-                               hw_count_text(samples, sizeof(samples), tally->samples),
-                               hw_count_text(points, sizeof(points), tally->points), bands);
-                json_member_text(j, "thinning", sentence);
+                               COUNT_TEXT(tally->samples), COUNT_TEXT(tally->points), bands);
         }
+        json_known_text(j, "thinning", sentence[0] ? sentence : NULL);
         json_close(j, '}');
 }
 

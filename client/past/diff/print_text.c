@@ -63,17 +63,6 @@ static void put_caution(void *to, const char *text)
         (void)fprintf(to, "note: %s\n", SAFE_TEXT(CAUTION_MAX * 2, text));
 }
 
-static void put_bounds(FILE *to, const struct result *r)
-{
-        char text[1024];
-
-        if (r->bounds.n)
-                (void)fputc('\n', to);
-        for (size_t i = 0; i < r->bounds.n; i++)
-                (void)fprintf(to, "%s\n",
-                              SAFE_TEXT(1100, judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison)));
-}
-
 void print_text(FILE *to, const struct result *r)
 {
         char text[1024];
@@ -92,5 +81,9 @@ void print_text(FILE *to, const struct result *r)
         if (basis_text(text, sizeof(text), &r->comparison)[0])
                 (void)fprintf(to, "%s\n", text);
         list_cautions(&r->comparison, put_caution, to);
-        put_bounds(to, r);
+        if (r->bounds.n)
+                (void)fputc('\n', to);
+        for (size_t i = 0; i < r->bounds.n; i++)
+                (void)fprintf(to, "%s\n",
+                              SAFE_TEXT(1100, judgement_text(text, sizeof(text), &r->bounds.items[i], &r->comparison)));
 }

@@ -69,16 +69,6 @@ int rows_define(struct rows *r, const Hw__Bands *bands)
         return 0;
 }
 
-/* Censuses come at unequal distances, from the agent at such that grow with the heap: a band went in straight lines. */
-static void settle_row(struct row *row, double since_ns)
-{
-        row->sum += row->now;
-        row->area += (row->last + row->now) / 2 * since_ns;
-        row->peak = fmax(row->peak, row->now);
-        row->last = row->now;
-        row->now = 0;
-}
-
 int rows_census(struct rows *r, const Hw__Census *census)
 {
         if (census->has_unfinished && census->unfinished)
@@ -95,9 +85,18 @@ int rows_census(struct rows *r, const Hw__Census *census)
                 r->items[row].now += (double)census->bytes_left_out;
         }
         const uint64_t since_ns = r->censuses ? sub_sat(census->time_ns, r->last_ns) : 0;
-        for (uint32_t i = 0; i < r->n; i++)
-                if (r->items[i].kind == ROW_BAND)
-                        settle_row(&r->items[i], (double)since_ns);
+        /* These are unequal, from the agent such that grow with the heap: a band went in straight lines. */
+        for (uint32_t i = 0; i < r->n; i++) {
+                struct row *row = &r->items[i];
+
+                if (row->kind != ROW_BAND)
+                        continue;
+                row->sum += row->now;
+                row->area += (row->last + row->now) / 2 * (double)since_ns;
+                row->peak = fmax(row->peak, row->now);
+                row->last = row->now;
+                row->now = 0;
+        }
         r->last_ns = r->last_ns > census->time_ns ? r->last_ns : census->time_ns;
         r->span_ns += since_ns;
         r->censuses++;

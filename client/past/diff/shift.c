@@ -137,14 +137,6 @@ static void shift_around(struct shift *s, double half, enum shift_basis basis)
         s->basis = basis;
 }
 
-static void by_noise(struct shift *s, const struct noise *a, const struct noise *b)
-{
-        if (!a || !b || !a->known || !b->known)
-                return;
-        unsigned freedom = a->freedom < b->freedom ? a->freedom : b->freedom;
-        shift_around(s, shift_t(freedom) * hypot(a->error, b->error), SHIFT_WITHIN);
-}
-
 static int shift_of_samples(const double *a, size_t m, const double *b, size_t n, const struct noise *of_a,
                             const struct noise *of_b, struct shift *s)
 {
@@ -169,8 +161,9 @@ static int shift_of_samples(const double *a, size_t m, const double *b, size_t n
                 unsigned freedom = (unsigned)(m + n - 2);
                 double variance = (sum_of_squares(a, m) + sum_of_squares(b, n)) / freedom;
                 shift_around(s, shift_t(freedom) * sqrt(variance * (1 / (double)m + 1 / (double)n)), SHIFT_STUDENT);
-        } else {
-                by_noise(s, of_a, of_b);
+        } else if (of_a && of_b && of_a->known && of_b->known) {
+                unsigned freedom = of_a->freedom < of_b->freedom ? of_a->freedom : of_b->freedom;
+                shift_around(s, shift_t(freedom) * hypot(of_a->error, of_b->error), SHIFT_WITHIN);
         }
         free(rising);
         return 0;

@@ -108,18 +108,6 @@ static int apply_rows(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
-/* After the rows: what each band's first and greatest value are now. */
-static void settle_band(struct world_band *b, const Hw__Census *c)
-{
-        if (b->census != c->number)
-                return;
-        if (!b->seen)
-                b->first_bytes = b->def->has_first_bytes ? b->def->first_bytes : b->bytes;
-        b->seen = true;
-        if (b->bytes > b->max_bytes)
-                b->max_bytes = b->bytes;
-}
-
 int bands_census(struct target_state *ts, const Hw__Census *c)
 {
         struct world_target *t = &ts->t;
@@ -144,9 +132,17 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
                     of->bytes <= (of->has_of_bytes ? of->of_bytes : b->bytes))
                         b->contents = of;
         }
+        /* After the rows: what each band's first and greatest value are now. */
         for (uint32_t i = 0; i < t->n_bands; i++) {
-                if (t->bands[i])
-                        settle_band(t->bands[i], c);
+                struct world_band *b = t->bands[i];
+
+                if (!b || b->census != c->number)
+                        continue;
+                if (!b->seen)
+                        b->first_bytes = b->def->has_first_bytes ? b->def->first_bytes : b->bytes;
+                b->seen = true;
+                if (b->bytes > b->max_bytes)
+                        b->max_bytes = b->bytes;
         }
         return 0;
 }
