@@ -107,6 +107,8 @@ sqlite3_stmt *database_statement(struct database *d, enum statement which)
 {
         sqlite3_stmt **s = &d->statements[which];
 
+        if (d->result != SQLITE_OK)
+                return NULL;
         if (!*s && sqlite3_prepare_v3(d->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, s, NULL) != SQLITE_OK)
                 return NULL;
         (void)sqlite3_reset(*s);
@@ -423,22 +425,22 @@ bool database_open_to_label(struct database *d, const char *path, struct error *
         return false;
 }
 
-int database_set_label(struct database *d, int64_t run, const char *name_value)
+sqlite3_stmt *database_label_statement(struct database *d, int64_t run, const char *name_value)
 {
-        sqlite3_stmt *s = database_statement(d, SET_LABEL);
         const char *is = strchr(name_value, '=');
+        sqlite3_stmt *s = is ? database_statement(d, SET_LABEL) : NULL;
 
-        if (!s || !is)
-                return SQLITE_ERROR;
+        if (!s)
+                return NULL;
         (void)sqlite3_bind_int64(s, 1, run);
         (void)sqlite3_bind_text(s, 2, name_value, (int)(is - name_value), SQLITE_STATIC);
         (void)sqlite3_bind_text(s, 3, is + 1, -1, SQLITE_STATIC);
-        return database_run(s);
+        return s;
 }
 
 bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error)
 {
-        return database_set_label(d, run, name_value) == SQLITE_OK ||
+        return database_run(database_label_statement(d, run, name_value)) == SQLITE_OK ||
                error_set(error, "cannot label in %s: %s", d->path, sqlite3_errmsg(d->db));
 }
 

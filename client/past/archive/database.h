@@ -50,7 +50,8 @@ struct database {
         char path[PATH_MAX];
         sqlite3 *db;
         sqlite3_stmt *statements[STATEMENTS];
-        int lock; /* -1: for reading only */
+        int lock;   /* -1: for reading only */
+        int result; /* of the transaction that is being written: SQLITE_OK, or what its first failure returned */
 };
 
 /* $HEAPWATCH_ARCHIVE, or heapwatch/archive.db in the user's state directory. False: there is none. */
@@ -66,8 +67,8 @@ bool database_open_to_read(struct database *d, const char *path, struct error *e
 bool database_open_to_label(struct database *d, const char *path, struct error *error);
 bool database_label(struct database *d, int64_t run, const char *name_value, struct error *error);
 
-/* The same in a transaction of the caller. Returns SQLITE_OK or an error of SQLite. */
-int database_set_label(struct database *d, int64_t run, const char *name_value);
+/* What it runs; NULL as below, or it is not NAME=VALUE. */
+sqlite3_stmt *database_label_statement(struct database *d, int64_t run, const char *name_value);
 void database_close(struct database *d);
 
 /* Whether a result of SQLite means that the file is damaged. */
@@ -76,7 +77,7 @@ bool database_is_damage(int result);
 /* Sets the damaged file aside and begins a new one. False with a message. */
 bool database_renew(struct database *d, const char *why, struct error *error);
 
-/* The statement, with nothing bound; NULL: it cannot be prepared. */
+/* The statement, with nothing bound; NULL: it cannot be prepared, or the transaction has failed. */
 sqlite3_stmt *database_statement(struct database *d, enum statement which);
 
 /* Runs a statement that returns no rows; SQLITE_OK or an error. */

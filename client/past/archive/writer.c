@@ -90,7 +90,14 @@ void writer_find(const struct writer *w, struct observed *o)
         (void)sqlite3_reset(s);
 }
 
-static int add_run(const struct writer *w, struct observed *o)
+/* After a statement that has failed nothing is done until the next transaction. */
+static void run_statement(const struct writer *w, sqlite3_stmt *s)
+{
+        if (w->database->result == SQLITE_OK)
+                w->database->result = database_run(s);
+}
+
+static void add_run(const struct writer *w, struct observed *o)
 {
         sqlite3_stmt *s = database_statement(w->database, ADD_RUN);
         uint64_t now = clock_wall_ns(), last = observed_wall(o, o->last_ns);
@@ -99,13 +106,12 @@ static int add_run(const struct writer *w, struct observed *o)
         (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
         bind_number(s, 3, o->start_ns);
         bind_number(s, 4, now > last + LATE_S * NS_PER_S ? (now - last) / NS_PER_S : 0);
-        int r = database_run(s);
-        if (r == SQLITE_OK)
+        run_statement(w, s);
+        if (w->database->result == SQLITE_OK)
                 o->id = sqlite3_last_insert_rowid(w->database->db);
-        return r;
 }
 
-/* One whose first parameter is the run. NULL, which the others of sqlite3 refuse: it cannot be prepared. */
+/* One whose first parameter is the run. NULL, which the others of sqlite3 refuse: as database_statement(). */
 static sqlite3_stmt *statement_of(const struct writer *w, const struct observed *o, enum statement which)
 {
         sqlite3_stmt *s = database_statement(w->database, which);
@@ -115,18 +121,16 @@ static sqlite3_stmt *statement_of(const struct writer *w, const struct observed 
 }
 
 /* Those of the target, then the archiver's own: of one name, the last is kept. */
-static int add_labels(const struct writer *w, const struct observed *o)
+static void add_labels(const struct writer *w, const struct observed *o)
 {
         const Hw__Target *t = o->state;
         char text[LABELS_SIZE];
         bool good = t && labels_join((const char *const *)t->labels, t->n_labels, text, NULL);
-        int r = SQLITE_OK;
 
-        for (size_t i = 0; good && i < t->n_labels && r == SQLITE_OK; i++)
-                r = database_set_label(w->database, o->id, t->labels[i]);
-        for (size_t i = 0; w->labels && i < w->labels->n && r == SQLITE_OK; i++)
-                r = database_set_label(w->database, o->id, w->labels->items[i]);
-        return r;
+        for (size_t i = 0; good && i < t->n_labels; i++)
+                run_statement(w, database_label_statement(w->database, o->id, t->labels[i]));
+        for (size_t i = 0; w->labels && i < w->labels->n; i++)
+                run_statement(w, database_label_statement(w->database, o->id, w->labels->items[i]));
 }
 
 static void bind_identity(sqlite3_stmt *s, const Hw__Run *info, char **options)
@@ -166,7 +170,7 @@ static void bind_judgement(sqlite3_stmt *s, const struct observed *o)
         bind_text(s, 28, o->trends && o->trends->growth ? o->trends->growth->sentence : NULL);
 }
 
-static int set_run(const struct writer *w, const struct observed *o)
+static void set_run(const struct writer *w, const struct observed *o)
 {
         sqlite3_stmt *s = statement_of(w, o, SET_RUN);
         const Hw__Target *t = o->state;
@@ -188,9 +192,8 @@ static int set_run(const struct writer *w, const struct observed *o)
                 bind_identity(s, t->run_info, &options);
         bind_judgement(s, o);
         bind_number(s, 30, o->lost + o->pending.lost);
-        int r = database_run(s);
+        run_statement(w, s);
         sqlite3_free(options);
-        return r;
 }
 
 /* -------------------------------------------------------------------- its numbers */
@@ -244,101 +247,88 @@ static const struct tables minute_tables = { ADD_MINUTE, ADD_HOUR, HOUR_S, bind_
                            pause_tables = { ADD_PAUSES_10M, ADD_PAUSES_1D, DAY_S, bind_pause },
                            band_tables = { ADD_BAND_10M, ADD_BAND_1H, HOUR_S, bind_band };
 
-static int add_cells(const struct writer *w, const struct observed *o, const struct pending_cells *cells,
-                     const struct tables *t)
+static void add_cells(const struct writer *w, const struct observed *o, const struct pending_cells *cells,
+                      const struct tables *t)
 {
-        int r = SQLITE_OK;
-
-        for (size_t i = 0; i < cells->n && r == SQLITE_OK; i++) {
+        for (size_t i = 0; i < cells->n && w->database->result == SQLITE_OK; i++) {
                 const struct pending_cell *c = &cells->items[i];
                 sqlite3_stmt *s = statement_of(w, o, t->to), *longer = statement_of(w, o, t->to_longer);
 
                 t->bind(s, o, c, c->key.time_s);
                 t->bind(longer, o, c, c->key.time_s - c->key.time_s % t->longer_s);
-                r = database_run(s);
-                if (r == SQLITE_OK)
-                        r = database_run(longer);
+                run_statement(w, s);
+                run_statement(w, longer);
         }
-        return r;
 }
 
 /* ---------------------------------------------------------------------- its bands */
 
-/* Reads the ids of bands that an earlier session has named. */
-static int recall_bands(const struct writer *w, struct observed *o, uint64_t *ret_last)
+/* Reads the ids of bands that an earlier session has named; the last one. */
+static uint64_t recall_bands(const struct writer *w, struct observed *o)
 {
         sqlite3_stmt *s = statement_of(w, o, BANDS_OF_RUN);
-        int r;
+        uint64_t last = 0;
 
-        *ret_last = 0;
-        while ((r = sqlite3_step(s)) == SQLITE_ROW) {
+        while (sqlite3_step(s) == SQLITE_ROW) {
                 const char *name = row_text(s, 1);
-                *ret_last = row_number(s, 0);
-                observed_recall_band(o, name ? name : "", *ret_last);
+                last = row_number(s, 0);
+                observed_recall_band(o, name ? name : "", last);
         }
-        (void)sqlite3_reset(s);
-        return r == SQLITE_DONE ? SQLITE_OK : r;
+        if (w->database->result == SQLITE_OK)
+                w->database->result = s ? sqlite3_reset(s) : SQLITE_ERROR; /* what the last step failed with */
+        return last;
 }
 
-static int name_bands(const struct writer *w, struct observed *o)
+static void name_bands(const struct writer *w, struct observed *o)
 {
         uint64_t last = 0;
-        int r = SQLITE_OK;
 
-        for (uint32_t i = 0; i < o->bands.n && r == SQLITE_OK; i++) {
+        for (uint32_t i = 0; i < o->bands.n && w->database->result == SQLITE_OK; i++) {
                 struct observed_band *b = &o->bands.items[i];
+                if (!b->id && !last)
+                        last = recall_bands(w, o);
                 if (b->id)
                         continue;
-                if (!last) {
-                        r = recall_bands(w, o, &last);
-                        if (r != SQLITE_OK)
-                                return r;
-                        if (b->id)
-                                continue;
-                }
                 sqlite3_stmt *s = statement_of(w, o, ADD_BAND_NAME);
                 b->id = ++last;
                 bind_number(s, 2, b->id);
                 (void)sqlite3_bind_text(s, 3, b->name, -1, SQLITE_STATIC);
                 bind_text(s, 4, b->label);
-                r = database_run(s);
+                run_statement(w, s);
         }
-        return r;
 }
 
 /* Keeps only the largest bands of ten minutes. */
-static int thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
+static void thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
 {
         sqlite3_stmt *s = statement_of(w, o, THIN_BANDS);
 
         bind_number(s, 2, time_s);
         bind_number(s, 3, w->bands);
-        return database_run(s);
+        run_statement(w, s);
 }
 
-static int add_bands(const struct writer *w, struct observed *o)
+static void add_bands(const struct writer *w, struct observed *o)
 {
         const struct pending_cells *bands = &o->pending.bands;
         uint64_t thinned = UINT64_MAX;
-        int r = name_bands(w, o);
 
-        if (r == SQLITE_OK)
-                r = add_cells(w, o, bands, &band_tables);
-        for (size_t i = 0; i < bands->n && r == SQLITE_OK; i++)
+        name_bands(w, o);
+        add_cells(w, o, bands, &band_tables);
+        for (size_t i = 0; i < bands->n; i++)
                 if (bands->items[i].key.time_s != thinned && bands->items[i].key.time_s != o->newest_bands_s) {
                         thinned = bands->items[i].key.time_s;
-                        r = thin_bands(w, o, thinned);
+                        thin_bands(w, o, thinned);
                 }
-        if (r == SQLITE_OK && o->thin_s && o->thin_s != o->newest_bands_s)
-                r = thin_bands(w, o, o->thin_s);
-        if (r == SQLITE_OK && o->over && o->newest_bands_s)
-                r = thin_bands(w, o, o->newest_bands_s);
-        return r;
+        if (o->thin_s && o->thin_s != o->newest_bands_s)
+                thin_bands(w, o, o->thin_s);
+        if (o->over && o->newest_bands_s)
+                thin_bands(w, o, o->newest_bands_s);
 }
 
 /* ------------------------------------------------------- notes, alerts, verdicts */
 
-static int set_alert(const struct writer *w, const struct observed *o, const Hw__Alert *a)
+static void set_alert(const struct writer *w, const struct observed *o, const Hw__Alert *a)
 {
         sqlite3_stmt *s = statement_of(w, o, SET_ALERT);
 
@@ -352,10 +342,10 @@ static int set_alert(const struct writer *w, const struct observed *o, const Hw_
         bind_if(s, 9, a->has_resolved_wall_ns, a->resolved_wall_ns);
         bind_text(s, 10, a->value_text);
         bind_text(s, 11, a->sentence);
-        return database_run(s);
+        run_statement(w, s);
 }
 
-static int add_verdict(const struct writer *w, const struct observed *o, const struct observed_verdict *v)
+static void add_verdict(const struct writer *w, const struct observed *o, const struct observed_verdict *v)
 {
         sqlite3_stmt *s = statement_of(w, o, ADD_VERDICT);
         const Hw__Trend *t = v->trend;
@@ -370,14 +360,12 @@ static int add_verdict(const struct writer *w, const struct observed *o, const s
         bind_real_if(s, 7, t->has_slope_high, t->slope_high);
         bind_if(s, 8, t->has_onset_ns, observed_wall(o, t->onset_ns));
         bind_text(s, 9, t->sentence);
-        return database_run(s);
+        run_statement(w, s);
 }
 
-static int add_events(const struct writer *w, const struct observed *o)
+static void add_events(const struct writer *w, const struct observed *o)
 {
-        int r = SQLITE_OK;
-
-        for (size_t i = 0; i < o->notes.n && r == SQLITE_OK; i++) {
+        for (size_t i = 0; i < o->notes.n; i++) {
                 const Hw__Note *n = (const Hw__Note *)o->notes.items[i];
                 sqlite3_stmt *s = statement_of(w, o, ADD_NOTE);
 
@@ -386,43 +374,37 @@ static int add_events(const struct writer *w, const struct observed *o)
                 bind_word(s, 4, &hw__note__what__descriptor, (int)n->what);
                 bind_if(s, 5, n->has_thread, n->thread);
                 bind_text(s, 6, n->text);
-                r = database_run(s);
+                run_statement(w, s);
         }
-        for (size_t i = 0; i < o->n_verdicts && r == SQLITE_OK; i++)
-                r = add_verdict(w, o, &o->verdicts[i]);
-        for (size_t i = 0; o->alerts_changed && i < o->alerts->n_alerts && r == SQLITE_OK; i++)
+        for (size_t i = 0; i < o->n_verdicts; i++)
+                add_verdict(w, o, &o->verdicts[i]);
+        for (size_t i = 0; o->alerts_changed && i < o->alerts->n_alerts; i++)
                 if (o->alerts->alerts[i]->state >= HW__ALERT__STATE__STATE_FIRING)
-                        r = set_alert(w, o, o->alerts->alerts[i]);
-        return r;
+                        set_alert(w, o, o->alerts->alerts[i]);
 }
 
 /* ------------------------------------------------------------------- all of it */
 
-static int write_run(const struct writer *w, struct observed *o)
-{
-        int r = SQLITE_OK;
-
-        if (!o->id) {
-                r = add_run(w, o);
-                if (r == SQLITE_OK)
-                        r = add_labels(w, o);
-        }
-        r = r == SQLITE_OK ? set_run(w, o) : r;
-        r = r == SQLITE_OK ? add_cells(w, o, &o->pending.minutes, &minute_tables) : r;
-        r = r == SQLITE_OK ? add_cells(w, o, &o->pending.pauses, &pause_tables) : r;
-        r = r == SQLITE_OK ? add_bands(w, o) : r;
-        return r == SQLITE_OK ? add_events(w, o) : r;
-}
-
 int writer_write(const struct writer *w, struct observed *runs)
 {
-        int r = database_exec(w->database, "BEGIN IMMEDIATE");
+        int *result = &w->database->result;
 
-        for (struct observed *o = runs; o && r == SQLITE_OK; o = o->next)
-                if (o->changed)
-                        r = write_run(w, o);
-        if (r == SQLITE_OK)
-                r = database_exec(w->database, "COMMIT");
+        *result = database_exec(w->database, "BEGIN IMMEDIATE");
+        for (struct observed *o = runs; o && *result == SQLITE_OK; o = o->next) {
+                if (!o->changed)
+                        continue;
+                if (!o->id) {
+                        add_run(w, o);
+                        add_labels(w, o);
+                }
+                set_run(w, o);
+                add_cells(w, o, &o->pending.minutes, &minute_tables);
+                add_cells(w, o, &o->pending.pauses, &pause_tables);
+                add_bands(w, o);
+                add_events(w, o);
+        }
+        const int r = *result == SQLITE_OK ? database_exec(w->database, "COMMIT") : *result;
+        *result = SQLITE_OK;
         if (r != SQLITE_OK) {
                 (void)database_exec(w->database, "ROLLBACK");
                 for (struct observed *o = runs; o; o = o->next) { /* ids that the transaction had assigned */
