@@ -34,27 +34,31 @@ static inline char *drawn(struct console *c, int height, int width, bool ascii)
         return all;
 }
 
-static inline bool shows(struct console *c, const char *what)
+/* Whether all of these texts, ended by NULL, are there, or none of them. */
+static inline bool all_are(bool there, const char *in, const char *const *texts)
 {
-        char *all = drawn(c, 40, 140, false);
-        bool found = strstr(all, what) != NULL;
-
-        if (!found)
-                print_message("not on the screen: '%s'\n%s", what, all);
-        free(all);
-        return found;
+        for (; *texts; texts++)
+                if ((strstr(in, *texts) != NULL) != there) {
+                        print_message("%s there: '%s'\n%s\n", there ? "not" : "is", *texts, in);
+                        return false;
+                }
+        return true;
 }
 
-static inline bool hides(struct console *c, const char *what)
+static inline bool screen_has(struct console *c, int height, int width, bool there, const char *const *texts)
 {
-        char *all = drawn(c, 40, 140, false);
-        bool found = strstr(all, what) != NULL;
+        char *all = drawn(c, height, width, false);
+        const bool good = all_are(there, all, texts);
 
-        if (found)
-                print_message("on the screen: '%s'\n%s", what, all);
         free(all);
-        return !found;
+        return good;
 }
+
+#define ALL_OF(...)                     ((const char *const[]){ __VA_ARGS__, NULL })
+#define shows(c, ...)                   screen_has(c, 40, 140, true, ALL_OF(__VA_ARGS__))
+#define hides(c, ...)                   screen_has(c, 40, 140, false, ALL_OF(__VA_ARGS__))
+#define shows_in(c, height, width, ...) screen_has(c, height, width, true, ALL_OF(__VA_ARGS__))
+#define hides_in(c, height, width, ...) screen_has(c, height, width, false, ALL_OF(__VA_ARGS__))
 
 /* The first row that has `what`, to free(); fails when there is none. */
 static inline char *row_with(struct console *c, const char *what)
@@ -73,21 +77,27 @@ static inline char *row_with(struct console *c, const char *what)
         return row;
 }
 
-static inline bool row_shows(struct console *c, const char *of, const char *what)
+static inline bool row_has(struct console *c, const char *of, const char *const *texts)
 {
         char *row = row_with(c, of);
-        bool found = strstr(row, what) != NULL;
+        const bool good = all_are(true, row, texts);
 
-        if (!found)
-                print_message("not in the row of '%s': '%s'\n%s\n", of, what, row);
         free(row);
-        return found;
+        return good;
 }
+
+#define row_shows(c, of, ...) row_has(c, of, ALL_OF(__VA_ARGS__))
 
 static inline void press(struct console *c, int key)
 {
         console_prepare(c, NOW_NS);
         console_key(c, key);
+}
+
+static inline void press_times(struct console *c, int n, int key)
+{
+        while (n-- > 0)
+                press(c, key);
 }
 
 static inline void type(struct console *c, const char *text)

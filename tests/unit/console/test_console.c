@@ -85,8 +85,7 @@ TEST_WITH(targets, setup, teardown)
         fill(((struct world *)*state)->world, "worker");
         press(c, 't');
         assert_true(shows(c, "2 targets"));
-        assert_true(row_shows(c, "api-1", "running"));
-        assert_true(row_shows(c, "api-1", "100 MiB"));
+        assert_true(row_shows(c, "api-1", "running", "100 MiB"));
         assert_true(row_shows(c, "api-1", "–"));                   /* RSS, GC, trend: not known, never 0 */
         assert_true(place_of(c, "api-1") < place_of(c, "worker")); /* alike: in the order of names */
         press(c, '<');
@@ -115,15 +114,13 @@ TEST_WITH(memory, setup, teardown)
         struct console *c = console_of(state);
 
         press(c, '2');
-        assert_true(shows(c, "live 100 MiB"));
-        assert_true(shows(c, "-M 512 MiB"));
+        assert_true(shows(c, "live 100 MiB", "-M 512 MiB"));
         assert_true(shows(c, "128 MiB"));                  /* the axis */
         assert_true(row_shows(c, "live    ", "10.0 MiB")); /* min */
         assert_true(shows(c, "▲"));
         press(c, SCREEN_LEFT);
         assert_true(shows(c, "│"));
-        for (int i = 0; i < 200; i++)
-                press(c, SCREEN_LEFT);
+        press_times(c, 200, SCREEN_LEFT);
         assert_true(shows(c, "cache on"));      /* the note is at the first sample */
         assert_true(shows(c, "live 10.0 MiB")); /* values at the cursor */
         press(c, SCREEN_ESCAPE);
@@ -139,11 +136,9 @@ TEST_WITH(window_changes, setup, teardown)
         assert_true(shows(c, "window 10 min"));
         press(c, '+');
         assert_true(shows(c, "window 30 min"));
-        for (int i = 0; i < 20; i++)
-                press(c, '+');
+        press_times(c, 20, '+');
         assert_true(shows(c, "window all"));
-        for (int i = 0; i < 20; i++)
-                press(c, '-');
+        press_times(c, 20, '-');
         assert_true(shows(c, "window 10 s"));
 }
 
@@ -154,12 +149,9 @@ TEST_WITH(bands, setup, teardown)
         press(c, 'b');
         assert_int_equal(place_of(c, "Main.sessions"), 3); /* the greatest is on top */
         assert_true(row_shows(c, "last census", " ago at "));
-        assert_true(row_shows(c, "Main.sessions", "100 MiB"));
-        assert_true(row_shows(c, "Main.sessions", "69.0 %"));
-        assert_true(row_shows(c, "Main.sessions", "+90.0 MiB"));
+        assert_true(row_shows(c, "Main.sessions", "100 MiB", "69.0 %", "+90.0 MiB"));
         assert_true(row_shows(c, "ARR_WORDS", "0 B")); /* no change */
-        for (int i = 0; i < 20; i++)
-                press(c, '-');
+        press_times(c, 20, '-');
         press(c, '+');
         press(c, '-');
         assert_true(row_shows(c, "Main.sessions", "+90.0 MiB")); /* 10 s: less is known */
@@ -176,8 +168,7 @@ TEST_WITH(band_opens, setup, teardown)
         press(c, SCREEN_DOWN);
         press(c, SCREEN_ENTER);
         assert_string_equal(c->shown->class->name, "band");
-        assert_true(shows(c, "ARR_WORDS"));
-        assert_true(shows(c, "now 40.0 MiB"));
+        assert_true(shows(c, "ARR_WORDS", "now 40.0 MiB"));
         press(c, SCREEN_ESCAPE);
         assert_string_equal(c->shown->class->name, "bands");
 }
@@ -211,12 +202,10 @@ TEST_WITH(filter, setup, teardown)
         assert_true(shows(c, "2 of 5"));
         assert_true(hides(c, "ARR_WORDS"));
         press(c, 'f');
-        for (int i = 0; i < 10; i++)
-                press(c, SCREEN_BACKSPACE);
+        press_times(c, 10, SCREEN_BACKSPACE);
         type(c, "/^T(SO|HUNK)/");
         press(c, SCREEN_ENTER);
-        assert_true(shows(c, "THUNK_1_0"));
-        assert_true(shows(c, "TSO"));
+        assert_true(shows(c, "THUNK_1_0", "TSO"));
         assert_true(hides(c, "Main.cache"));
         press(c, 'f');
         press(c, SCREEN_ESCAPE);
@@ -260,8 +249,7 @@ TEST_WITH(since_the_mark, setup, teardown)
         press(c, 'b');
         assert_true(hides(c, "since mark"));
         press(c, 'M');
-        assert_true(shows(c, "marked 22:13:30"));
-        assert_true(shows(c, "since mark"));
+        assert_true(shows(c, "marked 22:13:30", "since mark"));
         assert_true(row_shows(c, "Main.sessions", "–")); /* no census since */
         Hw__Update u = update_of("api-1", 1, 13 * SECOND);
         Hw__Census census = census_of(13, ids, bytes, 5);
@@ -275,11 +263,9 @@ TEST_WITH(since_the_mark, setup, teardown)
         press(c, 'm');
         assert_true(row_shows(c, " live    ", "+60.0 MiB"));
         assert_true(shows(c, "▲ mark")); /* in the chart, with its label */
-        for (int i = 0; i < 90; i++)
-                press(c, SCREEN_LEFT);
+        press_times(c, 90, SCREEN_LEFT);
         press(c, 'M');
-        assert_true(hides(c, "marked 22:13:30"));
-        assert_true(hides(c, "+60.0 MiB"));
+        assert_true(hides(c, "marked 22:13:30", "+60.0 MiB"));
         press(c, 'C');
         assert_true(shows(c, "no census: only for a program with the agent")); /* it is a file here */
 }
@@ -370,19 +356,15 @@ TEST_WITH(trends_and_alerts, setup, teardown)
 
         press(c, '2');
         assert_true(shows(c, "leak  1 alert"));
-        assert_true(row_shows(c, "live    ", "+25.6 KiB/s"));
-        assert_true(row_shows(c, "live    ", "leak"));
+        assert_true(row_shows(c, "live    ", "+25.6 KiB/s", "leak"));
         press(c, '3');
         assert_true(row_shows(c, "Main.sessions", "leak"));
         press(c, '8');
-        assert_true(row_shows(c, "HeapLeak", "firing"));
-        assert_true(row_shows(c, "HeapLeak", "1.5 MiB/min"));
-        assert_true(shows(c, "A leak: live data grows by 25.6 KiB/s (17.1 KiB/s to 34.1 KiB/s)"));
-        assert_true(shows(c, "it has grown for three hours"));
+        assert_true(row_shows(c, "HeapLeak", "firing", "1.5 MiB/min"));
+        assert_true(shows(c, "A leak: live data grows by 25.6 KiB/s (17.1 KiB/s to 34.1 KiB/s)",
+                          "it has grown for three hours"));
         press(c, '1');
-        assert_true(row_shows(c, "running", "+25.6 KiB/s"));
-        assert_true(row_shows(c, "running", "leak"));
-        assert_true(row_shows(c, "running", "n.sessions"));
+        assert_true(row_shows(c, "running", "+25.6 KiB/s", "leak", "n.sessions"));
         assert_true(row_shows(c, "running", "22:18:20")); /* since when */
         press(c, '0');
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) { /* the answer first, whatever the size */
@@ -466,11 +448,7 @@ TEST_WITH(the_worst_target_stands_first, setup, teardown)
         press(c, 'r');
         assert_true(shows(c, "verdict↑"));
         assert_true(place_of(c, "b-steady") < place_of(c, "c-leaks"));
-        char *narrow = drawn(c, 24, 80, false);
-        assert_non_null(strstr(narrow, "history"));
-        assert_non_null(strstr(narrow, "since"));
-        assert_non_null(strstr(narrow, "what grows"));
-        free(narrow);
+        assert_true(shows_in(c, 24, 80, "history", "since", "what grows"));
 }
 
 /* Each question has its answer on one screen, and none of them is cut off by the size of the others. */
@@ -509,8 +487,8 @@ TEST_WITH(the_overview_answers, setup, teardown)
                 free(all);
         }
         send_trend(w, "api-1", HW__VERDICT__VERDICT_UNKNOWN, 0);
-        assert_true(shows(c, "Is anything wrong? Not known yet: too few major collections"));
-        assert_true(shows(c, "a rise shows only after 4 measurements of live data; slow growth can be judged in"));
+        assert_true(shows(c, "Is anything wrong? Not known yet: too few major collections",
+                          "a rise shows only after 4 measurements of live data; slow growth can be judged in"));
         send_trend(w, "api-1", HW__VERDICT__VERDICT_STEADY, 0);
         assert_true(shows(c, "Is anything wrong? No: memory shows no lasting growth"));
         send_damage(w, "api-1", "a block of the stream whose length is more than its capability's buffer can hold");
@@ -530,14 +508,12 @@ TEST_WITH(the_overview_answers, setup, teardown)
         assert_true(hides(c, "the program itself continues"));
         press(c, '?'); /* what is on the screen is explained first, then what saved files have besides */
         assert_true(shows(c, "the most urgent step that the evidence supports"));
-        for (int i = 0; i < 10; i++)
-                press(c, SCREEN_DOWN);
+        press_times(c, 10, SCREEN_DOWN);
         assert_true(shows(c, "samples that came too late"));
         char *more = row_with(c, "more ↓");
         assert_ptr_equal(strstr(more, "more ↓"), more + strspn(more, " ")); /* alone: it hides no word */
         free(more);
-        for (int i = 0; i < 40; i++)
-                press(c, SCREEN_DOWN);
+        press_times(c, 40, SCREEN_DOWN);
         assert_true(shows(c, "how far the stream is behind the program's clock"));
 }
 
@@ -720,8 +696,7 @@ TEST_WITH(frozen_picture_stands_still, setup, teardown)
 
         press(c, '2');
         press(c, ' ');
-        assert_true(shows(c, "FROZEN"));
-        assert_true(shows(c, "live 100 MiB"));
+        assert_true(shows(c, "FROZEN", "live 100 MiB"));
         press(c, '3'); /* other views of the same moment */
         assert_true(shows(c, "Main.sessions"));
         press(c, '2');
@@ -738,14 +713,11 @@ TEST_WITH(stale_says_its_age, setup, teardown)
         press(c, '2');
         assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
         assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
-        assert_true(shows(c, "heapwatchd gone for 1m 30s; data as of "));
-        assert_true(shows(c, "reconnecting"));
+        assert_true(shows(c, "heapwatchd gone for 1m 30s; data as of ", "reconnecting"));
         press(c, '1'); /* of all targets, too */
         assert_true(shows(c, "heapwatchd gone for 1m 30s"));
         press(c, '0');
-        char *narrow = drawn(c, 20, 60, false);
-        assert_non_null(strstr(narrow, "reconnecting"));
-        free(narrow);
+        assert_true(shows_in(c, 20, 60, "reconnecting"));
         world_set_stale(w->world, 0, false);
         assert_true(hides(c, "heapwatchd gone"));
 }
@@ -823,8 +795,7 @@ TEST_WITH(picture_outlives_its_daemon, setup, teardown)
         world_reset(w->world, 0);
         assert_true(shows(c, "live 100 MiB"));
         assert_int_equal(send_state(w->world, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
-        assert_true(shows(c, "live 100 MiB"));
-        assert_true(shows(c, "heapwatchd was restarted without api-1; data as of "));
+        assert_true(shows(c, "live 100 MiB", "heapwatchd was restarted without api-1; data as of "));
         press(c, '1');
         assert_true(hides(c, "api-1"));
         assert_true(shows(c, "another"));
@@ -844,11 +815,9 @@ TEST_WITH(a_removed_target_is_said_to_be_gone, setup, teardown)
         assert_true(shows(c, "live 100 MiB"));
         fill(w->world, "another");
         assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
-        assert_true(shows(c, "api-1 is not watched now."));
-        assert_true(shows(c, "t shows the 1 that is."));
+        assert_true(shows(c, "api-1 is not watched now.", "t shows the 1 that is."));
         press(c, '.');
-        assert_true(shows(c, "another"));
-        assert_true(shows(c, "live 100 MiB"));
+        assert_true(shows(c, "another", "live 100 MiB"));
 }
 
 static int send_collections(struct world *v, const char *name)
@@ -875,27 +844,16 @@ TEST_WITH(what_has_ended_is_shown_as_it_ended, setup, teardown)
 {
         struct world *w = *state;
         struct console *c = w->console;
-        char *screen;
 
         assert_int_equal(send_collections(w->world, "api-1"), 0);
         press(c, '0');
-        screen = drawn(c, 24, 80, false);
-        assert_non_null(strstr(screen, " up "));
-        assert_non_null(strstr(screen, "last census "));
-        assert_non_null(strstr(screen, " ago at "));
-        assert_non_null(strstr(screen, "25.0 % of the last 10 s"));
-        assert_non_null(strstr(screen, "gen 1            63"));
-        assert_null(strstr(screen, "gen 0"));
-        free(screen);
+        assert_true(shows_in(c, 24, 80, " up ", "last census ", " ago at ", "25.0 % of the last 10 s",
+                             "gen 1            63"));
+        assert_true(hides_in(c, 24, 80, "gen 0"));
         assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
-        screen = drawn(c, 24, 80, false);
-        assert_non_null(strstr(screen, " lasted "));
-        assert_non_null(strstr(screen, "at its end · max "));
-        assert_non_null(strstr(screen, "25.0 % of its last 10 s"));
-        assert_non_null(strstr(screen, " before the end at "));
-        assert_null(strstr(screen, " old"));
-        assert_null(strstr(screen, " up "));
-        free(screen);
+        assert_true(
+                shows_in(c, 24, 80, " lasted ", "at its end · max ", "25.0 % of its last 10 s", " before the end at "));
+        assert_true(hides_in(c, 24, 80, " old", " up "));
 }
 
 TEST_WITH(help_explains, setup, teardown)
@@ -904,10 +862,8 @@ TEST_WITH(help_explains, setup, teardown)
 
         press(c, '3');
         press(c, '?');
-        assert_true(shows(c, "in the newest census"));
-        assert_true(shows(c, "standard deviation over the window"));
-        for (int i = 0; i < 100; i++)
-                press(c, SCREEN_DOWN);
+        assert_true(shows(c, "in the newest census", "standard deviation over the window"));
+        press_times(c, 100, SCREEN_DOWN);
         assert_true(shows(c, "freeze the screen"));
         press(c, '?');
         assert_string_equal(c->shown->class->name, "bands");
@@ -1011,15 +967,9 @@ TEST_WITH(small_screens, setup, teardown)
                 }
         }
         console_show(c, &view_bands);
-        char *all = drawn(c, 16, 60, false);
-        assert_non_null(strstr(all, "Main.sessions"));
-        assert_non_null(strstr(all, "100 MiB"));
-        free(all);
+        assert_true(shows_in(c, 16, 60, "Main.sessions", "100 MiB"));
         console_show(c, &view_memory);
-        all = drawn(c, 16, 60, false);
-        assert_non_null(strstr(all, "live 100 MiB"));
-        assert_non_null(strstr(all, "128 MiB"));
-        free(all);
+        assert_true(shows_in(c, 16, 60, "live 100 MiB", "128 MiB"));
 }
 
 TEST_WITH(ascii, setup, teardown)
@@ -1090,8 +1040,7 @@ TEST_WITH(ten_thousand_bands, setup, teardown)
         press(c, SCREEN_END);
         assert_int_equal(c->table->at, N - 1);
         assert_int_equal(((const struct world_band *)table_selected(c->table))->bytes, 1);
-        for (int i = 0; i < 300; i++)
-                press(c, SCREEN_PAGE_UP);
+        press_times(c, 300, SCREEN_PAGE_UP);
         assert_int_equal(c->table->at, 0);
         assert_int_equal(((const struct world_band *)table_selected(c->table))->bytes, N);
         for (size_t i = 1; i < N; i++)
