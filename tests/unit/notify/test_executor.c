@@ -21,6 +21,8 @@ struct seen {
 
 static struct event_base *base;
 static struct executor *executor;
+static struct action_plan *plan;
+static struct server s; /* of a test that starts it */
 static struct seen seen;
 
 static void on_report(void *ctx, const struct action_report *report)
@@ -42,54 +44,68 @@ static int set_up(void **state)
         memset(&seen, 0, sizeof(seen));
         options.base = base = event_base_new();
         executor = executor_new(&options);
-        return executor ? 0 : -1;
+        plan = action_plan_new();
+        s = (struct server){ .requests = 0 };
+        return executor && plan ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
+        action_plan_unref(&plan);
+        if (s.listener)
+                server_stop(&s);
         executor_destroy(&executor);
         event_base_free(base);
         return 0;
 }
 
-static void add(struct action_plan *plan, struct action_step step)
+static void add(struct action_plan *to, struct action_step step)
 {
         struct error error;
 
-        if (!action_plan_add(plan, &step, &error))
+        if (!action_plan_add(to, &step, &error))
                 fail_msg("%s", error.text);
 }
 
 #define ARGV(...)     ((const char *const[]){ __VA_ARGS__, NULL })
 #define SHELL(script) ARGV("/bin/sh", "-c", script)
 
-static void take(bool resolved, uint64_t fingerprint, struct action_plan *plan, bool known)
+static void take(bool resolved, uint64_t fingerprint, struct action_plan *steps, bool known)
 {
         struct alert_event *n = made_up_event(resolved);
 
         n->fingerprint = fingerprint;
-        executor_add(executor, n, plan, known);
+        executor_add(executor, n, steps, known);
         alert_event_unref(&n);
 }
 
-static void submit(bool resolved, uint64_t fingerprint, struct action_plan *plan)
+static void submit(bool resolved, uint64_t fingerprint, struct action_plan *steps)
 {
-        take(resolved, fingerprint, plan, false);
+        take(resolved, fingerprint, steps, false);
 }
 
-static char *url_of(const struct server *s, const char *path)
+static char *url_of(const struct server *of, const char *path)
 {
         static char url[128];
 
-        snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, path);
+        snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", of->port, path);
         return url;
+}
+
+/* For longer than a round. Returns how many requests the server has had. */
+static unsigned nothing_comes(void)
+{
+        const unsigned before = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 };
+
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, before);
+        return before;
 }
 
 TEST_WITH(steps_go_in_order_and_all, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
         add(plan, (struct action_step){ .kind = ACTION_LOG });
@@ -98,7 +114,6 @@ TEST_WITH(steps_go_in_order_and_all, set_up, tear_down)
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true"), .firing_only = true });
         submit(FIRING, 1, plan);
         submit(RESOLVED, 1, plan);
-        action_plan_unref(&plan);
         run_until(base, &seen.n, 7);
 
         static const uint32_t step[] = { 1, 2, 3, 4, 1, 2, 3 };
@@ -113,13 +128,11 @@ TEST_WITH(steps_go_in_order_and_all, set_up, tear_down)
         assert_non_null(strstr(s.seen, "\"version\":\"4\""));
         assert_int_equal(s.requests, 2);
         run_until(base, &seen.over, 2);
-        server_stop(&s);
 }
 
 TEST_WITH(failing_servers_are_tried_again, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s, wrong;
+        struct server wrong;
 
         server_start(&s, base, HTTP_BUSY);
         server_start(&wrong, base, HTTP_WRONG);
@@ -140,8 +153,6 @@ TEST_WITH(failing_servers_are_tried_again, set_up, tear_down)
         assert_int_equal(seen.reports[2].outcome, OUTCOME_FAILED);
         assert_int_equal(seen.reports[2].attempts, 3);
         assert_int_equal(s.requests, 6);
-        action_plan_unref(&plan);
-        server_stop(&s);
         server_stop(&wrong);
 }
 
@@ -181,7 +192,6 @@ TEST_WITH(a_hanging_action_holds_up_its_alert_only, set_up, tear_down)
 
 TEST_WITH(the_queue_is_bounded, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
         unsigned too_many = 5, wanted = EXECUTOR_WAITING_MAX + EXECUTOR_JOBS_MAX + too_many;
 
         report_set_level(LOG_ERROR);
@@ -208,7 +218,6 @@ TEST_WITH(the_queue_is_bounded, set_up, tear_down)
                 sum += seen.reports[i].fingerprint;
         }
         assert_int_equal(sum, (uint64_t)(wanted - too_many) * (wanted - too_many - 1) / 2);
-        action_plan_unref(&plan);
         report_set_level(LOG_INFO);
 }
 
@@ -221,9 +230,6 @@ static bool tells_of_two(const char *request)
 
 TEST_WITH(alertmanager_is_told_again_until_it_resolves, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, HTTP_OK);
         add(plan,
             (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "/am/"), .resend_ns = 1000000000u });
@@ -239,36 +245,22 @@ TEST_WITH(alertmanager_is_told_again_until_it_resolves, set_up, tear_down)
         submit(RESOLVED, 1, plan);
         submit(RESOLVED, 2, plan);
         run_until(base, &seen.n, 4);
-        unsigned after = s.requests;
-        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
-        event_base_loopexit(base, &more);
-        event_base_dispatch(base);
-        assert_int_equal(s.requests, after);
-        action_plan_unref(&plan);
-        server_stop(&s);
+        nothing_comes();
 }
 
 TEST_WITH(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
         take(FIRING, 1, plan, true);
         run_until(base, &seen.n, 1);
         assert_int_equal(seen.reports[0].kind, ACTION_ALERTMANAGER);
-        action_plan_unref(&plan);
-        server_stop(&s);
 }
 
 /* As the dispatcher does when an alert is silenced and when the silence ends: only the Alertmanager is notified. */
 TEST_WITH(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
@@ -278,11 +270,7 @@ TEST_WITH(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down)
         run_until(base, &seen.n, 3);
         assert_int_equal(seen.reports[2].kind, ACTION_ALERTMANAGER);
         assert_non_null(strstr(s.seen, "\"endsAt\":\"2023-11-14T22:15:20.000Z\""));
-        unsigned after = s.requests;
-        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
-        event_base_loopexit(base, &more);
-        event_base_dispatch(base);
-        assert_int_equal(s.requests, after);
+        const unsigned after = nothing_comes();
 
         take(FIRING, 1, plan, true);
         run_until(base, &seen.n, 4);
@@ -290,30 +278,19 @@ TEST_WITH(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down)
         assert_null(strstr(s.seen, "\"endsAt\":\"2023"));
         run_until(base, &s.requests, after + 2); /* and again, and again */
         assert_int_equal(seen.n, 4);
-        action_plan_unref(&plan);
-        server_stop(&s);
 }
 
 /* The daemon is silent: it is unknown whether alerts still fire, so no receiver is sent that they do. */
 TEST_WITH(nothing_is_sent_again_while_held, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
         submit(FIRING, 1, plan);
         run_until(base, &seen.n, 1);
         executor_hold(executor, true);
-        unsigned before = s.requests;
-        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
-        event_base_loopexit(base, &more);
-        event_base_dispatch(base);
-        assert_int_equal(s.requests, before);
+        const unsigned before = nothing_comes();
         executor_hold(executor, false);
         run_until(base, &s.requests, before + 1);
-        action_plan_unref(&plan);
-        server_stop(&s);
 }
 
 /* A bundle that its limits forbid is neither done nor failed. The command is the one beside this program. */
@@ -322,7 +299,6 @@ static struct action_report dumped_by(const char *script)
 {
         char program[512], file[1024];
         const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-        struct action_plan *plan = action_plan_new();
 
         assert_true(n > 0);
         program[n] = '\0';
@@ -337,7 +313,6 @@ static struct action_report dumped_by(const char *script)
         submit(FIRING, 1, plan);
         run_until(base, &seen.n, 1);
         unlink(file);
-        action_plan_unref(&plan);
         return seen.reports[0];
 }
 
@@ -360,19 +335,14 @@ TEST_WITH(a_dump_is_reported_by_its_path, set_up, tear_down)
 
 TEST_WITH(it_can_end_in_the_middle_of_everything, set_up, tear_down)
 {
-        struct action_plan *plan = action_plan_new();
-        struct server s;
-
         server_start(&s, base, NULL);
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
         for (unsigned i = 0; i < 100; i++)
                 submit(FIRING, i, plan);
         run_until(base, &s.requests, 1);
-        action_plan_unref(&plan);
-        server_stop(&s); /* tear_down destroys the executor */
 }
 
-TEST(plans_refuse_mistakes)
+TEST_WITH(plans_refuse_mistakes, set_up, tear_down)
 {
         static const struct {
                 struct action_step step;
@@ -396,7 +366,6 @@ TEST(plans_refuse_mistakes)
                 { { .kind = ACTION_LOG, .timeout_ns = ACTION_TIMEOUT_MAX_NS + 1 },
                   "log: timeout: expected at most 5m" },
         };
-        struct action_plan *plan = action_plan_new();
         struct action_step relative = { .kind = ACTION_EXEC, .argv = ARGV("ls") };
         struct action_step of_core = { .kind = ACTION_WHY, .argv = ARGV("--core", "/x") };
         struct error error;
@@ -417,7 +386,6 @@ TEST(plans_refuse_mistakes)
         assert_false(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, &error));
         assert_string_equal(error.text, "do: more than 16 actions");
         assert_true(action_plan_has_work(plan));
-        action_plan_unref(&plan);
         for (enum action_kind k = ACTION_PUBLISH; k < ACTION_KINDS; k++)
                 assert_int_equal(action_kind_parse(action_kind_name(k)), k);
         assert_int_equal(action_kind_parse("mail"), ACTION_KINDS);
