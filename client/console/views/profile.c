@@ -347,8 +347,13 @@ static void tree_rows(const struct console *c, struct table *t)
         t->out_of_memory = t->out_of_memory || p->out_of_memory;
 }
 
-static void toggle_node(struct profile *p, struct node *n)
+static void open_node(struct console *c, const void *row)
 {
+        struct profile *p = console_state(c);
+        struct node *n = &p->nodes[node_of_row(row) - p->nodes];
+
+        if (n->child == NONE)
+                return;
         n->open = !n->open;
         for (size_t i = 0; i < p->n_toggled; i++) {
                 if (p->toggled[i] == n->path) {
@@ -359,15 +364,6 @@ static void toggle_node(struct profile *p, struct node *n)
         if (!ARRAY_RESERVE(p->toggled, p->toggled_capacity, p->n_toggled + 1))
                 return; /* out of memory: it closes when the tree is next built */
         p->toggled[p->n_toggled++] = n->path;
-}
-
-static void open_node(struct console *c, const void *row)
-{
-        struct profile *p = console_state(c);
-        struct node *n = &p->nodes[node_of_row(row) - p->nodes];
-
-        if (n->child != NONE)
-                toggle_node(p, n);
 }
 
 static const struct table_class tree = {

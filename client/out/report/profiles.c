@@ -60,29 +60,26 @@ void report_profiles_done(struct report_profiles *p)
         p->n = 0;
 }
 
-static void put(struct json_out *j, const struct report_profile *p)
-{
-        const bool is_good = p->trees.running.n_sentences > 0;
-
-        json_line(j);
-        json_open(j, '{');
-        json_member_u64(j, "daemon", p->target->daemon);
-        json_member_text(j, "target", p->target->name);
-        json_member_text(j, "state", is_good ? "done" : "failed");
-        json_member_u64(j, "run", p->target->run);
-        json_member_u64_string(j, "beginWallNs", p->begin_wall_ns);
-        json_known_u64(j, "forNs", p->for_ns > 0, p->for_ns);
-        if (is_good)
-                cpu_json_members(j, &p->trees);
-        else
-                json_member_text(j, "error", p->error.text);
-        json_close(j, '}');
-}
-
-void report_profiles_put(struct json_out *j, const struct report_profiles *p)
+void report_profiles_put(struct json_out *j, const struct report_profiles *all)
 {
         json_open(j, '[');
-        for (size_t i = 0; i < p->n; i++)
-                put(j, &p->items[i]);
+        for (size_t i = 0; i < all->n; i++) {
+                const struct report_profile *p = &all->items[i];
+                const bool is_good = p->trees.running.n_sentences > 0;
+
+                json_line(j);
+                json_open(j, '{');
+                json_member_u64(j, "daemon", p->target->daemon);
+                json_member_text(j, "target", p->target->name);
+                json_member_text(j, "state", is_good ? "done" : "failed");
+                json_member_u64(j, "run", p->target->run);
+                json_member_u64_string(j, "beginWallNs", p->begin_wall_ns);
+                json_known_u64(j, "forNs", p->for_ns > 0, p->for_ns);
+                if (is_good)
+                        cpu_json_members(j, &p->trees);
+                else
+                        json_member_text(j, "error", p->error.text);
+                json_close(j, '}');
+        }
         json_close(j, ']');
 }

@@ -43,7 +43,7 @@ void report_profiles_read(struct report_profiles *ret, const struct world *world
 void report_profiles_done(struct report_profiles *p);
 
 /* A list of objects. */
-void report_profiles_put(struct json_out *j, const struct report_profiles *p);
+void report_profiles_put(struct json_out *j, const struct report_profiles *all);
 
 /* inspected.c: heaps or threads for a report, read of its targets while it is made. */
 

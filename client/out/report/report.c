@@ -579,11 +579,14 @@ static bool prepare_reporter(struct reporter *r)
         return status == 0;
 }
 
-static int make_report(struct reporter *r)
+static int run_report(void *filled)
 {
+        struct reporter *r = filled;
         struct error error;
         int status = EXIT_USAGE;
 
+        if (front_is_this() && (is_picture(r) || r->from.targets.n)) /* a page of logs needs no library that it lacks */
+                front_continue();
         if (may_write(r) && prepare_reporter(r)) {
                 if (r->from.files.n)
                         progress_begin(&r->progress, command_report.name, r->from.files.items, r->from.files.n);
@@ -612,16 +615,6 @@ static int make_report(struct reporter *r)
         free(r->data);
         world_destroy(&r->world);
         return status;
-}
-
-/* A page of logs needs no library that the front lacks. */
-static int run_report(void *filled)
-{
-        const struct reporter *r = filled;
-
-        if (front_is_this() && (is_picture(r) || r->from.targets.n))
-                front_continue();
-        return make_report(filled);
 }
 
 const struct command command_report = {

@@ -77,27 +77,6 @@ static int extend_range(struct side_reader *r, const Hw__Update *u)
 
 /* ------------------------------------------------------------ what is kept of a run */
 
-static void describe_run(struct side_run *run, const struct run_meter *m)
-{
-        const struct world_target *t = m->target;
-        const Hw__Target *state = t ? t->target : NULL;
-        const Hw__Run *info = state ? state->run_info : NULL;
-
-        run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
-        if (info) {
-                run->program = text_copy(info->program);
-                run->ghc = text_copy(info->ghc_version);
-                run->breakdown = info->breakdown;
-                run->census_period_ns = info->census_period_ns;
-        }
-        if (!t || !meter_is_whole(m))
-                return;
-        if (t->trends[HW__SERIES__SERIES_LIVE])
-                run->verdict = t->trends[HW__SERIES__SERIES_LIVE]->verdict;
-        if (t->trend_state && t->trend_state->growth)
-                run->growth = text_copy(t->trend_state->growth->sentence);
-}
-
 static void run_done(struct side_run *run)
 {
         free(run->log);
@@ -131,9 +110,25 @@ struct side_run *side_add(struct side *s, const char *log, uint32_t number, stru
 struct side_run *side_add_described(struct side *s, const char *log, uint32_t number, struct run_meter *m)
 {
         struct side_run *run = side_add(s, log, number, m);
+        const struct world_target *t = m->target;
+        const Hw__Target *state = t ? t->target : NULL;
+        const Hw__Run *info = state ? state->run_info : NULL;
 
-        if (run)
-                describe_run(run, m);
+        if (!run)
+                return NULL;
+        run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
+        if (info) {
+                run->program = text_copy(info->program);
+                run->ghc = text_copy(info->ghc_version);
+                run->breakdown = info->breakdown;
+                run->census_period_ns = info->census_period_ns;
+        }
+        if (!t || !meter_is_whole(m))
+                return run;
+        if (t->trends[HW__SERIES__SERIES_LIVE])
+                run->verdict = t->trends[HW__SERIES__SERIES_LIVE]->verdict;
+        if (t->trend_state && t->trend_state->growth)
+                run->growth = text_copy(t->trend_state->growth->sentence);
         return run;
 }
 
