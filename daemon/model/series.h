@@ -58,9 +58,6 @@ struct series_view {
  */
 const struct series *series_read(const struct series *s, struct series_view *room);
 
-/* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
-int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);
-
 /*
  * Points of a range in order of time, at most `max` of them, each at least step_ns wide (0: as fine as is kept), from
  * the finest level that reaches back to the range's start, else the widest. Empty intervals give no point. Returns how
