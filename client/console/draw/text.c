@@ -9,15 +9,7 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
-
-/* "+1.23 MiB", "-4 KiB", "0". */
-static void show_signed(char *out, size_t size, double number, char *(*text)(char *, size_t, double))
-{
-        char magnitude[HW_NUMBER_MAX];
-
-        (void)text(magnitude, sizeof(magnitude), fabs(number));
-        (void)snprintf(out, size, "%s%s", number > 0 ? "+" : number < 0 ? "-" : "", magnitude);
-}
+#include "proto/base/number_text.h"
 
 char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s)
 {
@@ -38,7 +30,7 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 (void)hw_bytes_text(out, size, n);
                 break;
         case UNIT_CHANGE:
-                show_signed(out, size, n, hw_bytes_text);
+                (void)snprintf(out, size, "%s%s", n > 0 ? "+" : n < 0 ? "-" : "", BYTES_TEXT(fabs(n)));
                 break;
         case UNIT_RATE:
         case UNIT_SLOPE:

@@ -83,13 +83,6 @@ int answers_whole_rows(const struct scene *s, const struct world_target *t, int 
         return rows;
 }
 
-static int more_rows(const struct part *p, int rows, int left, int width)
-{
-        int more = part_rows(p, width) - rows;
-
-        return more < 0 ? 0 : more < left ? more : left;
-}
-
 /*
  * Each part gets a row; spare rows go first to what to do next, since that is acted on, then upwards, and last to
  * caveats.
@@ -104,8 +97,9 @@ static void share_rows(int rows[], const struct part *parts, size_t n, size_t ne
         }
         for (size_t i = 0; i < n && left > 0; i++) {
                 size_t at = i <= next ? next - i : i;
-                int more = more_rows(&parts[at], rows[at], left, area.width);
+                int more = part_rows(&parts[at], area.width) - rows[at];
 
+                more = more < 0 ? 0 : more < left ? more : left;
                 rows[at] += more;
                 left -= more;
         }

@@ -66,22 +66,17 @@ void draw_facts(struct canvas *c, struct area area, const struct scene *s, const
         (void)canvas_put(c, area, 0, 1, area.width - 2, TINT_DIM, line);
 }
 
-static int draw_state(struct canvas *c, struct area area, int column, const struct world_target *t)
-{
-        enum tint tint = state_tint(t);
-
-        column += canvas_put(c, area, 0, column, 2, tint, tint == TINT_GOOD ? "● " : "○ ");
-        return column + canvas_put(c, area, 0, column, 12, tint, state_word(t));
-}
-
 void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         char text[SHORT_TEXT], safe[LINE];
+        const enum tint tint = state_tint(t);
         uint64_t age_ns;
         int column = 1;
 
-        column += canvas_put(c, area, 0, column, area.width - 40, TINT_STRONG, safe_text(safe, sizeof(safe), t->name));
-        column = draw_state(c, area, column + 2, t) + 2;
+        column += canvas_put(c, area, 0, column, area.width - 40, TINT_STRONG, safe_text(safe, sizeof(safe), t->name)) +
+                  2;
+        column += canvas_put(c, area, 0, column, 2, tint, tint == TINT_GOOD ? "● " : "○ ");
+        column += canvas_put(c, area, 0, column, 12, tint, state_word(t)) + 2;
         if (t->run) {
                 (void)snprintf(safe, sizeof(safe), "run %u  %s %s", t->run, scene_over(s, t) ? "lasted" : "up",
                                duration_or_unknown(text, t->event_time_ns > 0, world_known_until_ns(t)));

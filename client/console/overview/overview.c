@@ -53,14 +53,6 @@ static void assign_rows(struct layout *l, int i, int rows)
         }
 }
 
-static int least_rows(const struct section *of, const struct scene *s, const struct world_target *t, struct area area)
-{
-        int whole = of->whole ? of->whole(s, t, area.width) : 0;
-
-        whole = whole < area.height / 2 ? whole : area.height / 2;
-        return whole > of->least ? whole : of->least;
-}
-
 static struct layout deal(const struct scene *s, const struct world_target *t, struct area area)
 {
         struct layout l = { .left = area.height };
@@ -68,8 +60,10 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
         for (int i = 0; i < SECTIONS; i++)
                 l.wishes[i] = wanted(&sections[i], s, t, area.width);
         for (int i = 0; i < SECTIONS; i++) {
-                int least = least_rows(&sections[i], s, t, area);
+                int least = sections[i].whole ? sections[i].whole(s, t, area.width) : 0;
 
+                least = least < area.height / 2 ? least : area.height / 2;
+                least = least > sections[i].least ? least : sections[i].least;
                 least = least < l.wishes[i] ? least : l.wishes[i];
                 if (least <= l.left) /* less than its minimum would say nothing */
                         assign_rows(&l, i, least);
