@@ -9,13 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_device(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
 bool out_file_is_input(const char *name, const char *input)
 {
         struct stat st, of;
@@ -26,11 +19,13 @@ bool out_file_is_input(const char *name, const char *input)
 
 int out_file_open(struct out_file *o, const char *name)
 {
+        struct stat st;
+
         *o = (struct out_file){ .to = stdout };
         if (!name || !strcmp(name, "-"))
                 return 0;
         o->name = name;
-        if (is_device(name)) {
+        if (stat(name, &st) == 0 && !S_ISREG(st.st_mode)) { /* a device, a FIFO */
                 o->to = fopen(name, "we");
                 return o->to ? 0 : -errno;
         }

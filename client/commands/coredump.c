@@ -48,11 +48,6 @@ static bool read_name(const char *name, struct core_name *ret)
         return is_number(fields[0]) && is_number(fields[2]) && is_number(fields[3]);
 }
 
-static bool is_meant(const struct core_name *c, const char *which)
-{
-        return !strcmp(c->pid, which) || !strncmp(c->comm, which, COMM_BYTES);
-}
-
 bool coredump_find(const char *directory, const char *which, struct coredump *ret, struct error *error)
 {
         DIR *d = opendir(directory);
@@ -63,7 +58,8 @@ bool coredump_find(const char *directory, const char *which, struct coredump *re
                 return error_set(error, "%s: %s; there systemd-coredump keeps core files", directory, strerror(errno));
         *ret = (struct coredump){ .time_us = 0 };
         while ((e = readdir(d)))
-                if (read_name(e->d_name, &c) && is_meant(&c, which) && c.time_us > ret->time_us) {
+                if (read_name(e->d_name, &c) && c.time_us > ret->time_us &&
+                    (!strcmp(c.pid, which) || !strncmp(c.comm, which, COMM_BYTES))) {
                         ret->time_us = c.time_us;
                         (void)snprintf(ret->path, sizeof(ret->path), "%.200s/%s", directory, e->d_name);
                 }

@@ -249,16 +249,11 @@ COLUMN_VALUE(own, part_of(s, node_of_row(row)->own))
 COLUMN_VALUE(ticks, value_number(true, (double)node_of_row(row)->own))
 COLUMN_VALUE(allocated, value_number(true, (double)node_of_row(row)->inherited))
 
-static double tick_ns(const struct scene *s)
-{
-        const Hw__Run *run = s->target->target ? s->target->target->run_info : NULL;
-
-        return run && run->has_tick_interval_ns ? (double)run->tick_interval_ns : 0;
-}
-
 static struct value time_of(const struct scene *s, const void *row)
 {
-        const double unit_ns = node_of_row(row)->function ? 1 : tick_ns(s);
+        const Hw__Run *run = s->target->target ? s->target->target->run_info : NULL;
+        const double tick_ns = run && run->has_tick_interval_ns ? (double)run->tick_interval_ns : 0;
+        const double unit_ns = node_of_row(row)->function ? 1 : tick_ns;
 
         return value_number(unit_ns > 0, (double)node_of_row(row)->inherited * unit_ns);
 }

@@ -58,17 +58,13 @@ static bool wait_stop(const struct tracee *t, uint64_t until_ms, int *ret)
         }
 }
 
-static bool is_group_or_event(int status)
-{
-        return status >> 16 != 0;
-}
-
 /* The signal that caused the stop, to be delivered to the thread; 0: not a signal of its own. */
 static int own_signal(int status)
 {
+        const bool is_group_or_event = status >> 16 != 0;
         int s = WSTOPSIG(status);
 
-        return is_group_or_event(status) || s == SIGTRAP || s == (SIGTRAP | 0x80) ? 0 : s;
+        return is_group_or_event || s == SIGTRAP || s == (SIGTRAP | 0x80) ? 0 : s;
 }
 
 size_t tracee_read(const struct tracee *t, uint64_t at, void *bytes, size_t n)

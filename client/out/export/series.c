@@ -101,14 +101,6 @@ static struct series *make_series(const struct metric_sample *from, const struct
         return s;
 }
 
-static bool store_series(struct series_list *l, struct series *s)
-{
-        if (!ARRAY_RESERVE_NEXT(l->items, l->n) || idtable_add(&l->ids, s->hash, (uint32_t)l->n + 1) < 0)
-                return false;
-        l->items[l->n++] = s;
-        return true;
-}
-
 void series_mark(struct series_list *l, const struct metric_sample *sample, const struct metric_part *part)
 {
         if (!l->seed)
@@ -126,7 +118,11 @@ void series_mark(struct series_list *l, const struct metric_sample *sample, cons
         s->walk = l->walk;
         s->sample.start_wall_ns = sample->start_wall_ns; /* a series may continue in the next run */
         s->hash = hash;
-        if (!id && !store_series(l, s))
+        if (id)
+                return;
+        if (ARRAY_RESERVE_NEXT(l->items, l->n) && idtable_add(&l->ids, hash, (uint32_t)l->n + 1) == 0)
+                l->items[l->n++] = s;
+        else
                 free(s);
 }
 
