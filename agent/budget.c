@@ -102,26 +102,22 @@ static bool is_surprise(const struct census_budget *b, int64_t pause_ns)
                ((double)pause_ns > slice && (double)pause_ns > BUDGET_SURPRISE * (double)b->expected_ns);
 }
 
-static void learn_cost(struct census_budget *b, int64_t now, const struct census_facts *f)
-{
-        const int64_t pause_ns = (int64_t)f->pause_ns;
-        uint64_t n = f->known - b->seen.known;
-
-        fill_budget(b, now);
-        if (b->expected_ns > 0 && is_surprise(b, pause_ns))
-                b->ended_ns = pause_ns;
-        b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
-        b->costs[b->n_costs % BUDGET_COSTS].live_bytes = f->live_bytes;
-        b->costs[b->n_costs % BUDGET_COSTS].load = machine_load(b);
-        b->n_costs++;
-        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)pause_ns * (double)n);
-        b->charged_ns = 0;
-}
-
 void budget_learn(struct census_budget *b, int64_t now, const struct census_facts *facts)
 {
-        if (facts->known > b->seen.known)
-                learn_cost(b, now, facts);
+        if (facts->known > b->seen.known) {
+                const int64_t pause_ns = (int64_t)facts->pause_ns;
+                uint64_t n = facts->known - b->seen.known;
+
+                fill_budget(b, now);
+                if (b->expected_ns > 0 && is_surprise(b, pause_ns))
+                        b->ended_ns = pause_ns;
+                b->costs[b->n_costs % BUDGET_COSTS].pause_ns = facts->pause_ns;
+                b->costs[b->n_costs % BUDGET_COSTS].live_bytes = facts->live_bytes;
+                b->costs[b->n_costs % BUDGET_COSTS].load = machine_load(b);
+                b->n_costs++;
+                b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)pause_ns * (double)n);
+                b->charged_ns = 0;
+        }
         fill_budget(b, now);
         if (facts->lives != b->seen.lives)
                 rise_add(&b->rise, now, facts->live_bytes, facts->promoted_before_bytes);

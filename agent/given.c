@@ -129,26 +129,6 @@ bool given_check(const uint8_t *events, size_t size, struct error *error)
 
 /* -------------------------------------------------------------------- writing */
 
-static void stamp_chunk(struct chunk *c, uint64_t at_ns)
-{
-        uint8_t *events = c->bytes + BLOCK_MARKER_BYTES;
-        const size_t size = c->size - BLOCK_MARKER_BYTES;
-        /* it says that it was read from outside: as it was given, or that of a whole census */
-        uint64_t number = be64(events + EVENT_HEAD);
-        double unused;
-
-        if (!outside_census_spread(number, &unused))
-                number = OUTSIDE_CENSUS;
-
-        block_marker_write(c->bytes, at_ns, at_ns, c->size, MESSAGES_OF);
-        for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
-                put_be(events + at + 2, at_ns, 8);
-                const uint64_t type = be16(events + at);
-                if (type == EVENT_CENSUS || type == EVENT_CENSUS_END)
-                        put_be(events + at + EVENT_HEAD, number, 8);
-        }
-}
-
 struct chunk *given_make_block(uint64_t block_ns)
 {
         struct chunk *c = w.chunk;
@@ -161,7 +141,22 @@ struct chunk *given_make_block(uint64_t block_ns)
         if (block_ns <= w.after_ns)
                 return NULL;
         w.chunk = NULL;
-        stamp_chunk(c, block_ns);
+        uint8_t *events = c->bytes + BLOCK_MARKER_BYTES;
+        const size_t size = c->size - BLOCK_MARKER_BYTES;
+        /* it says that it was read from outside: as it was given, or that of a whole census */
+        uint64_t number = be64(events + EVENT_HEAD);
+        double unused;
+
+        if (!outside_census_spread(number, &unused))
+                number = OUTSIDE_CENSUS;
+
+        block_marker_write(c->bytes, block_ns, block_ns, c->size, MESSAGES_OF);
+        for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
+                put_be(events + at + 2, block_ns, 8);
+                const uint64_t type = be16(events + at);
+                if (type == EVENT_CENSUS || type == EVENT_CENSUS_END)
+                        put_be(events + at + EVENT_HEAD, number, 8);
+        }
         return c;
 }
 

@@ -129,20 +129,6 @@ static bool is_left(const char *directory, const char *name)
                !is_served(&address);
 }
 
-static void remove_left(const char *path)
-{
-        char directory[AGENT_PATH_MAX];
-        const struct dirent *e;
-
-        directory_of(path, directory);
-        DIR *d = opendir(directory);
-        for (unsigned n = 0; d && n < LEFT_MOST && (e = readdir(d)) != NULL; n++)
-                if (is_left(directory, e->d_name))
-                        (void)unlinkat(dirfd(d), e->d_name, 0);
-        if (d)
-                (void)closedir(d);
-}
-
 /* What is at the path already goes only if it is a socket of ours that no process listens on. */
 static bool remove_old(const struct sockaddr_un *address, struct error *error)
 {
@@ -215,7 +201,17 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
 bool listener_open(struct listener *l, struct error *error)
 {
         if (open_socket(l, error)) {
-                remove_left(l->path);
+                const char *path = l->path;
+                char directory[AGENT_PATH_MAX];
+                const struct dirent *e;
+
+                directory_of(path, directory);
+                DIR *d = opendir(directory);
+                for (unsigned n = 0; d && n < LEFT_MOST && (e = readdir(d)) != NULL; n++)
+                        if (is_left(directory, e->d_name))
+                                (void)unlinkat(dirfd(d), e->d_name, 0);
+                if (d)
+                        (void)closedir(d);
                 return true;
         }
         if (l->claim[0])
@@ -236,22 +232,17 @@ void listener_open_again(struct listener *l)
                 (void)open_socket(l, &unused);
 }
 
-static bool is_peer_allowed(const struct listener *l, int fd)
-{
-        struct ucred peer;
-        socklen_t size = sizeof(peer);
-
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-               (peer.uid == geteuid() || peer.uid == 0 || (l->reader != AGENT_NO_READER && peer.uid == l->reader));
-}
-
 int listener_accept(struct listener *l)
 {
         int fd = -1;
 
         while (descriptor_ours(&l->socket) &&
                (fd = accept4(l->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                if (is_peer_allowed(l, fd))
+                struct ucred peer;
+                socklen_t size = sizeof(peer);
+
+                if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+                    (peer.uid == geteuid() || peer.uid == 0 || (l->reader != AGENT_NO_READER && peer.uid == l->reader)))
                         return fd;
                 (void)close(fd);
         }

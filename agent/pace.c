@@ -79,20 +79,6 @@ static bool start_request(void)
         return false;
 }
 
-/* Into the log, and once more from time to time for who joins it late, or when the reason is known better. */
-static void report_forbidden_census(int64_t now)
-{
-        struct error reason;
-        int64_t cost;
-        const bool known = budget_predict(&p.timetable.budget, &cost);
-
-        if ((now < p.report_ns && known == p.report_knew) || !requests_forbid_census(&p.timetable.budget, &reason))
-                return;
-        p.report_knew = known;
-        server_notify(AGENT_NO_CENSUS "%s", reason.text);
-        p.report_ns = now + REPORT_EVERY_NS;
-}
-
 static void census_if_due(int64_t now)
 {
         struct server_facts facts = server_facts();
@@ -111,7 +97,17 @@ static void census_if_due(int64_t now)
                 p.report_ns = 0;
                 runtime_census();
         } else if (timetable_census_forbidden(&p.timetable, now)) {
-                report_forbidden_census(now);
+                /* Into the log; again from time to time for who joins it late, or when the reason is known better. */
+                struct error reason;
+                int64_t cost;
+                const bool known = budget_predict(&p.timetable.budget, &cost);
+
+                if ((now < p.report_ns && known == p.report_knew) ||
+                    !requests_forbid_census(&p.timetable.budget, &reason))
+                        return;
+                p.report_knew = known;
+                server_notify(AGENT_NO_CENSUS "%s", reason.text);
+                p.report_ns = now + REPORT_EVERY_NS;
         }
 }
 
@@ -157,19 +153,6 @@ static bool request_start(void)
         return p.setup.attached || p.setup.settings.heap;
 }
 
-/* The runtime's start is over. */
-static void start_pace(void)
-{
-        const struct server_facts facts = server_facts();
-
-        timetable_set_flush(&p.timetable, thread_now_ns(), p.timetable.flush_ns);
-        budget_learn(&p.timetable.budget, thread_now_ns(), &facts.census); /* or the first census seems forbidden */
-        if (runtime_kind.threaded && request_start())
-                go_in_unlocked(false, true);
-        timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
-        pthread_cond_broadcast(&p.changed);
-}
-
 static void wait_for(int64_t ns)
 {
         struct timespec until = thread_time_after(ns);
@@ -184,8 +167,18 @@ static void run_pace(void)
                 wait_for(UP_POLL_NS);
         if (!p.ending && rts_flag(&rts.rts_shutdown, false))
                 p.ending = true; /* attached, and too late */
-        if (!p.ending)
-                start_pace();
+        if (!p.ending) {
+                /* The runtime's start is over. */
+                const struct server_facts facts = server_facts();
+
+                timetable_set_flush(&p.timetable, thread_now_ns(), p.timetable.flush_ns);
+                budget_learn(&p.timetable.budget, thread_now_ns(),
+                             &facts.census); /* or the first census seems forbidden */
+                if (runtime_kind.threaded && request_start())
+                        go_in_unlocked(false, true);
+                timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
+                pthread_cond_broadcast(&p.changed);
+        }
         while (!p.ending) {
                 int64_t ns = timetable_until_due(&p.timetable, thread_now_ns());
                 if (ns > 0 && !p.flush_now && !p.census_now)

@@ -77,17 +77,6 @@ static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
         return size - at >= 12 && !memcmp(bytes + at, "hetehdredatb", 12);
 }
 
-static void set_header(struct preamble *p, const uint8_t *bytes, size_t size)
-{
-        preamble_reset(p);
-        if (size > AGENT_HEADER_BYTES || !read_types(p, bytes, size) || !(p->header = malloc(size))) {
-                p->not_understood++;
-                return;
-        }
-        memcpy(p->header, bytes, size);
-        p->header_size = size;
-}
-
 /* -------------------------------------------------------------- definitions */
 
 static struct definitions *list_of(struct preamble *p, uint16_t capability)
@@ -121,27 +110,23 @@ static bool has_room(struct definitions *d, size_t size)
         return true;
 }
 
-/* The older half of the labels, at an event's boundary: all are of variable size. */
-static void forget_labels(struct preamble *p, struct definitions *d)
-{
-        size_t at = 0;
-
-        while (at < d->size / 2)
-                at += 12 + be16(d->bytes + at + 10);
-        memmove(d->bytes, d->bytes + at, d->size - at);
-        d->size -= at;
-        p->bytes -= at;
-        p->left_out++;
-}
-
 /* Buffers are flushed one after the other, so an event may be older than what has come before it. */
 static void store_event(struct preamble *p, unsigned type, uint16_t capability, uint64_t at_ns, const uint8_t *bytes,
                         size_t size)
 {
         struct definitions *d = list_of(p, type == EVENT_THREAD_LABEL ? LABELS_OF : capability);
 
-        if (d && type == EVENT_THREAD_LABEL && d->size + size > AGENT_LABELS_BYTES)
-                forget_labels(p, d);
+        if (d && type == EVENT_THREAD_LABEL && d->size + size > AGENT_LABELS_BYTES) {
+                /* The older half of the labels, at an event's boundary: all are of variable size. */
+                size_t at = 0;
+
+                while (at < d->size / 2)
+                        at += 12 + be16(d->bytes + at + 10);
+                memmove(d->bytes, d->bytes + at, d->size - at);
+                d->size -= at;
+                p->bytes -= at;
+                p->left_out++;
+        }
         if (!d || size > AGENT_DEFINITIONS_BYTES - p->bytes || !has_room(d, size)) {
                 p->left_out++;
                 p->tables_left_out |= type == EVENT_INFO_TABLE;
@@ -216,7 +201,13 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
         uint16_t capability = NO_CAPABILITY;
 
         if (size >= 8 && !memcmp(bytes, "hdrbhetb", 8)) {
-                set_header(p, bytes, size);
+                preamble_reset(p);
+                if (size > AGENT_HEADER_BYTES || !read_types(p, bytes, size) || !(p->header = malloc(size))) {
+                        p->not_understood++;
+                        return;
+                }
+                memcpy(p->header, bytes, size);
+                p->header_size = size;
                 return;
         }
         for (size_t at = 0; p->header && size - at >= 2;) {

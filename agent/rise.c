@@ -33,20 +33,6 @@ int64_t rise_until(const struct rise *r)
         return r->last_ns + (next_ns > RISE_SPAN_NS ? next_ns : RISE_SPAN_NS);
 }
 
-/* Of a program whose requests outlive the nursery much is promoted, and garbage soon after. */
-static void learn_garbage(struct rise *r, int64_t now, uint64_t live, uint64_t promoted)
-{
-        const int64_t ns = now - r->last_ns;
-        const double kept = live > r->live ? (double)(live - r->live) : 0;
-
-        if (r->live > 0 && ns > 0) {
-                const double garbage = (double)promoted > kept ? (double)promoted - kept : 0;
-                const double weight = ns < RISE_USUAL_NS ? (double)ns / (double)RISE_USUAL_NS : 1;
-                r->garbage_rate += (garbage * 1e9 / (double)ns - r->garbage_rate) * weight;
-        }
-        r->live = live;
-}
-
 void rise_promoted(struct rise *r, int64_t now, uint64_t bytes)
 {
         const double ns = (double)(now - r->last_ns), more = RISE_PROMOTED * (double)r->live;
@@ -58,7 +44,16 @@ void rise_promoted(struct rise *r, int64_t now, uint64_t bytes)
 
 void rise_add(struct rise *r, int64_t now, uint64_t live, uint64_t promoted)
 {
-        learn_garbage(r, now, live, promoted);
+        /* Of a program whose requests outlive the nursery much is promoted, and garbage soon after. */
+        const int64_t ns = now - r->last_ns;
+        const double kept = live > r->live ? (double)(live - r->live) : 0;
+
+        if (r->live > 0 && ns > 0) {
+                const double garbage = (double)promoted > kept ? (double)promoted - kept : 0;
+                const double weight = ns < RISE_USUAL_NS ? (double)ns / (double)RISE_USUAL_NS : 1;
+                r->garbage_rate += (garbage * 1e9 / (double)ns - r->garbage_rate) * weight;
+        }
+        r->live = live;
         r->gap_ns = r->last_ns > 0 ? now - r->last_ns : 0;
         r->last_ns = now;
         if (r->open.high > 0 && now - r->open_ns >= RISE_SPAN_NS)

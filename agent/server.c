@@ -160,19 +160,6 @@ static void queue_message(const struct chunk *text)
         chunk_release(c);
 }
 
-static void publish_facts(void)
-{
-        s.pause_ns = s.preamble.meter.pause_ns;
-        s.live_bytes = s.preamble.meter.live_bytes;
-        s.promoted_bytes = s.preamble.meter.promoted_bytes;
-        s.promoted_before_bytes = s.preamble.meter.promoted_before_bytes;
-        s.known = s.preamble.meter.known; /* the counts last, and read first: what they count is there */
-        s.lives = s.preamble.meter.lives;
-        s.taken = s.preamble.meter.taken;
-        s.definitions_left_out = s.preamble.left_out;
-        s.not_understood = s.preamble.not_understood;
-}
-
 static void give_definitions(struct chunk *c)
 {
         preamble_add(&s.preamble, c->bytes, c->size);
@@ -194,22 +181,6 @@ static void name_tables(uint64_t at_ns)
         server_notify("info tables without a name are shown by their address: %s", error.text);
 }
 
-/* One that was read from outside. It is not of the program's own: neither its pause nor its names are counted. */
-static void give_census(void)
-{
-        struct chunk *c = NULL;
-
-        if (logging_profile() != 'T')
-                given_refuse("there is no heap profile by closure type");
-        else if (preamble_allows_census(&s.preamble))
-                c = given_make_block(s.preamble.message_ns);
-        if (!c)
-                return;
-        give_all(c);
-        chunk_release(c);
-        s.given++;
-}
-
 static void queue_chunks(struct chunk *list)
 {
         while (list) {
@@ -228,8 +199,27 @@ static void queue_chunks(struct chunk *list)
                 chunk_release(c);
         }
         report_queue_losses();
-        give_census();
-        publish_facts();
+        /* A census that was read from outside is not the program's own: its pause and names are not counted. */
+        struct chunk *c = NULL;
+
+        if (logging_profile() != 'T')
+                given_refuse("there is no heap profile by closure type");
+        else if (preamble_allows_census(&s.preamble))
+                c = given_make_block(s.preamble.message_ns);
+        if (c) {
+                give_all(c);
+                chunk_release(c);
+                s.given++;
+        }
+        s.pause_ns = s.preamble.meter.pause_ns;
+        s.live_bytes = s.preamble.meter.live_bytes;
+        s.promoted_bytes = s.preamble.meter.promoted_bytes;
+        s.promoted_before_bytes = s.preamble.meter.promoted_before_bytes;
+        s.known = s.preamble.meter.known; /* the counts last, and read first: what they count is there */
+        s.lives = s.preamble.meter.lives;
+        s.taken = s.preamble.meter.taken;
+        s.definitions_left_out = s.preamble.left_out;
+        s.not_understood = s.preamble.not_understood;
 }
 
 /* ------------------------------------------------------------------- sockets */
@@ -272,20 +262,6 @@ static void reopen_listener(void)
         if (s.closed_at_ns)
                 listener_open_again(&s.listener);
         s.closed_at_ns = now_ns;
-}
-
-static void accept_readers(void)
-{
-        int fd;
-
-        pthread_mutex_lock(&s.descriptors);
-        while ((fd = listener_accept(&s.listener)) >= 0)
-                accept_reader(fd);
-        if (s.listener.socket.fd >= 0)
-                s.closed_at_ns = 0;
-        else if (!s.open_at_ns && s.listener.inode)
-                reopen_listener();
-        pthread_mutex_unlock(&s.descriptors);
 }
 
 /* How many threads want to run for each processor, and the memory of the process; what cannot be read is not known. */
@@ -332,7 +308,16 @@ static bool serve_once(void)
 
         if (is_filtered())
                 return false;
-        accept_readers();
+        int fd;
+
+        pthread_mutex_lock(&s.descriptors);
+        while ((fd = listener_accept(&s.listener)) >= 0)
+                accept_reader(fd);
+        if (s.listener.socket.fd >= 0)
+                s.closed_at_ns = 0;
+        else if (!s.open_at_ns && s.listener.inode)
+                reopen_listener();
+        pthread_mutex_unlock(&s.descriptors);
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 struct reader *r = &s.readers[i];
                 if (!r->used || r->socket.fd < 0)

@@ -244,39 +244,35 @@ bool synthetic_runs(void)
 
 /* --------------------------------------------------------------- collections */
 
-static void put_collection(const struct gc_details *gc, uint64_t end_ns)
-{
-        uint64_t took = gc->elapsed_ns > 0 ? (uint64_t)gc->elapsed_ns : 0;
-        uint8_t *at;
-
-        if (!y.flags_read)
-                put_heap_info();
-        if (rts.n_capabilities.address)
-                put_capabilities(*(const uint32_t *)rts.n_capabilities.address);
-        (void)append_event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
-        at = append_event(GC_STATISTICS, end_ns, 58, false);
-        put_be(at, MAIN_SET, 4);
-        put_be(at + 4, gc->generation, 2);
-        put_be(at + 6, gc->copied_bytes, 8);
-        put_be(at + 14, gc->slop_bytes, 8);
-        put_be(at + 22, 0, 8); /* fragmentation: not reported before 9.4 */
-        put_be(at + 30, gc->threads, 4);
-        put_be(at + 34, gc->parallel_max_copied_bytes, 8);
-        put_be(at + 42, gc->copied_bytes, 8);
-        put_be(at + 50, gc->parallel_balanced_copied_bytes, 8);
-        (void)append_event(GC_END, end_ns, 0, false);
-        if (y.gc.generations ? gc->generation + 1 == y.gc.generations : gc->generation > 0)
-                set_event(LIVE, end_ns, gc->live_bytes, 8);
-        set_event(HEAP_SIZE, end_ns, gc->memory_bytes, 8);
-        set_event(ALLOCATED, end_ns, y.allocated_bytes, 8);
-}
-
 void synthetic_collection(const struct gc_details *gc)
 {
         pthread_mutex_lock(&y.lock);
         if (y.runs) {
                 y.allocated_bytes += gc->allocated_bytes;
-                put_collection(gc, time_since_start());
+                uint64_t end_ns = time_since_start();
+                uint64_t took = gc->elapsed_ns > 0 ? (uint64_t)gc->elapsed_ns : 0;
+                uint8_t *at;
+
+                if (!y.flags_read)
+                        put_heap_info();
+                if (rts.n_capabilities.address)
+                        put_capabilities(*(const uint32_t *)rts.n_capabilities.address);
+                (void)append_event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
+                at = append_event(GC_STATISTICS, end_ns, 58, false);
+                put_be(at, MAIN_SET, 4);
+                put_be(at + 4, gc->generation, 2);
+                put_be(at + 6, gc->copied_bytes, 8);
+                put_be(at + 14, gc->slop_bytes, 8);
+                put_be(at + 22, 0, 8); /* fragmentation: not reported before 9.4 */
+                put_be(at + 30, gc->threads, 4);
+                put_be(at + 34, gc->parallel_max_copied_bytes, 8);
+                put_be(at + 42, gc->copied_bytes, 8);
+                put_be(at + 50, gc->parallel_balanced_copied_bytes, 8);
+                (void)append_event(GC_END, end_ns, 0, false);
+                if (y.gc.generations ? gc->generation + 1 == y.gc.generations : gc->generation > 0)
+                        set_event(LIVE, end_ns, gc->live_bytes, 8);
+                set_event(HEAP_SIZE, end_ns, gc->memory_bytes, 8);
+                set_event(ALLOCATED, end_ns, y.allocated_bytes, 8);
         }
         pthread_mutex_unlock(&y.lock);
 }
