@@ -50,17 +50,6 @@ static const struct node *comparison_of(const struct search *s, const struct nod
         return !left || (choice && value_of(s, n->left) != 1 && value_of(s, n->right) == 1) ? right : left;
 }
 
-static void set_series(const struct search *s, struct headline *ret)
-{
-        struct node newest = { .kind = NODE_SERIES, .series = s->series->series, .type = s->series->series->type };
-
-        if (newest.type.boolean)
-                return;
-        ret->has_value = true;
-        ret->type = newest.type;
-        ret->value = value_of(s, &newest);
-}
-
 void expr_headline(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
                    struct headline *ret)
 {
@@ -75,7 +64,15 @@ void expr_headline(const struct expr *e, const struct rule_data *data, const str
                 ret->threshold = value_of(&s, comparison->right);
                 ret->type = comparison->left->kind == NODE_NUMBER ? comparison->right->type : comparison->left->type;
         } else if (s.series) {
-                set_series(&s, ret);
+                struct node newest = { .kind = NODE_SERIES,
+                                       .series = s.series->series,
+                                       .type = s.series->series->type };
+
+                if (!newest.type.boolean) {
+                        ret->has_value = true;
+                        ret->type = newest.type;
+                        ret->value = value_of(&s, &newest);
+                }
         }
         subject = s.judged ? s.judged : s.series;
         if (!subject)

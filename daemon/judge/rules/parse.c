@@ -163,18 +163,13 @@ static const struct node *parse_sum(struct parser *p)
         return parse_row(p, LEVEL_ADD, parse_product);
 }
 
-static const struct node *parse_comparison(struct parser *p)
-{
-        return parse_row(p, LEVEL_COMPARE, parse_sum);
-}
-
 static const struct node *parse_not(struct parser *p)
 {
         uint32_t column = p->lexer.token.column;
         const struct node *n;
 
         if (!lexer_is(&p->lexer, "not"))
-                return parse_comparison(p);
+                return parse_row(p, LEVEL_COMPARE, parse_sum);
         if (p->depth == EXPR_DEPTH_MAX)
                 return FAIL(p, column, "too many levels of ( ), not and -: at most 50");
         lexer_next(&p->lexer);

@@ -210,19 +210,6 @@ static const struct node *unknown_series(struct parser *p, const struct token *n
                     "'; expected a series such as live, heap, rss, gc_pause, or a function such as slope, p99, leak");
 }
 
-static const struct node *unknown_function(struct parser *p, const struct token *name)
-{
-        char typed[40];
-        const char *meant = function_word_nearest(name_text(name, typed));
-
-        if (series_word_find(name->text, name->size))
-                return FAIL(p, name->column, typed, " is a series and takes no ( )");
-        if (meant)
-                return FAIL(p, name->column, "unknown function '", typed, "'; did you mean '", meant, "'?");
-        return FAIL(p, name->column, "unknown function '", typed,
-                    "'; expected one such as slope, max, p99, increase, leak");
-}
-
 /* A series by its name; the name's token has been taken. */
 static struct node *parse_series(struct parser *p, const struct token *name)
 {
@@ -316,8 +303,17 @@ static const struct node *parse_call(struct parser *p, const struct token *name)
         if (!n)
                 return NULL;
         n->function = function_word_find(name->text, name->size);
-        if (!n->function)
-                return unknown_function(p, name);
+        if (!n->function) {
+                char typed[40];
+                const char *meant = function_word_nearest(name_text(name, typed));
+
+                if (series_word_find(name->text, name->size))
+                        return FAIL(p, name->column, typed, " is a series and takes no ( )");
+                if (meant)
+                        return FAIL(p, name->column, "unknown function '", typed, "'; did you mean '", meant, "'?");
+                return FAIL(p, name->column, "unknown function '", typed,
+                            "'; expected one such as slope, max, p99, increase, leak");
+        }
         lexer_next(&p->lexer); /* ( */
         if ((n->function->takes_quantile && !parse_quantile(p, n)) || !parse_subject(p, n) || !parse_window(p, n) ||
             !parser_expect(p, ")", "a closing )"))

@@ -34,14 +34,6 @@ const struct growth_series *growth_outside(const struct growth *g)
         return g->foreign.known ? &g->foreign : &g->rss;
 }
 
-/* What grows outside the heap; NULL when nothing does or it is not known. */
-static const struct growth_series *outside_of(const struct growth *g)
-{
-        const struct growth_series *s = growth_outside(g);
-
-        return growth_rises(s) && s->trend.has_slope ? s : NULL;
-}
-
 /* Certainly rises by less than an eighth of that. */
 static bool is_small(const struct growth_series *s, const struct growth_series *outside)
 {
@@ -57,7 +49,9 @@ static bool not_in_doubt(const struct growth_series *s)
 
 enum growth_where growth_decide(const struct growth *g)
 {
-        const struct growth_series *outside = outside_of(g);
+        /* What grows outside the heap; NULL when nothing does or it is not known. */
+        const struct growth_series *s = growth_outside(g);
+        const struct growth_series *outside = growth_rises(s) && s->trend.has_slope ? s : NULL;
         bool live_small = is_small(&g->live, outside), heap_small = is_small(&g->heap, outside),
              blocks_small = is_small(&g->blocks, outside);
         bool heap_rises = (growth_rises(&g->heap) && !heap_small) || (growth_rises(&g->blocks) && !blocks_small);

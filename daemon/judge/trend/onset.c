@@ -98,17 +98,6 @@ struct sums {
         double w, t, tt, y, ty;
 };
 
-static void add_point(struct sums *s, const struct onset_point *p, double mean)
-{
-        double y = p->floor - mean;
-
-        s->w += p->weight;
-        s->t += p->weight * p->centre;
-        s->tt += p->weight * p->centre * p->centre;
-        s->y += p->weight * y;
-        s->ty += p->weight * p->centre * y;
-}
-
 /* How much the squares shrink when the level is followed by a rising line from minute b; 0: it falls. */
 static double saved_squares(const struct sums *s, double all_weight, double b)
 {
@@ -135,7 +124,14 @@ static uint64_t bend_after(const struct ladder *l, uint64_t from)
         mean /= weight;
         for (unsigned i = 0; i < n; i++) {
                 squares += points[i].weight * (points[i].floor - mean) * (points[i].floor - mean);
-                add_point(&after, &points[i], mean);
+                const struct onset_point *p = &points[i];
+                double y = p->floor - mean;
+
+                after.w += p->weight;
+                after.t += p->weight * p->centre;
+                after.tt += p->weight * p->centre * p->centre;
+                after.y += p->weight * y;
+                after.ty += p->weight * p->centre * y;
                 if (i + 1 < BEND_LEAST)
                         continue;
                 line = saved_squares(&after, weight, (double)points[i].start); /* finally of a line since `from` */

@@ -100,25 +100,20 @@ void tracker_set_local(struct tracker *t, bool local)
 
 /* -------------------------------------------------------------------- time */
 
-/* Closes the minutes that end at or before `time_ns` in every trend. */
-static void close_minutes(struct tracker *t, uint64_t time_ns)
-{
-        uint64_t resolution = t->config.trend.resolution_ns;
-
-        if (time_ns / resolution == t->watermark_ns / resolution)
-                return;
-        for (unsigned i = 0; i < SERIES_COUNT; i++)
-                if (t->series[i] && t->series[i]->trend)
-                        trend_close(t->series[i]->trend, time_ns);
-        tracker_bands_close(t, time_ns);
-        t->scan = true;
-}
-
 static void move_to(struct tracker *t, uint64_t time_ns)
 {
         bool new_second = time_ns / NS_PER_S != t->watermark_ns / NS_PER_S;
 
-        close_minutes(t, time_ns);
+        /* Closes the minutes that end at or before `time_ns` in every trend. */
+        uint64_t resolution = t->config.trend.resolution_ns;
+
+        if (time_ns / resolution != t->watermark_ns / resolution) {
+                for (unsigned i = 0; i < SERIES_COUNT; i++)
+                        if (t->series[i] && t->series[i]->trend)
+                                trend_close(t->series[i]->trend, time_ns);
+                tracker_bands_close(t, time_ns);
+                t->scan = true;
+        }
         t->watermark_ns = time_ns;
         if (new_second)
                 tracker_early_advance(t, time_ns);

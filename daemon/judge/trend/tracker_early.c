@@ -67,17 +67,6 @@ static double most_live(const struct tracker *t)
         return !copies_all(t, &s) || t->early.live.rise.last > half ? (double)most : half;
 }
 
-/* Only while the collector surely copies: compacted data do not count as copied. */
-static void update_copied_share(struct tracker *t)
-{
-        const struct heap *heap = model_heap(t->model);
-        uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = tracker_heap_limit(t).bytes;
-
-        if (copied != UNKNOWN_U64 && heap->live_bytes != UNKNOWN_U64 && heap->live_bytes > 0 && limit != UNKNOWN_U64 &&
-            (double)heap->live_bytes < COMPACT_THRESHOLD * (double)limit)
-                t->early_copied_share = (double)copied / (double)heap->live_bytes;
-}
-
 static struct early_limits limits_now(const struct tracker *t)
 {
         const struct run *run = model_run(t->model);
@@ -154,7 +143,13 @@ static double most_gained(const struct tracker *t, uint64_t since_ns)
 
 void tracker_early_advance(struct tracker *t, uint64_t time_ns)
 {
-        update_copied_share(t);
+        /* Only while the collector surely copies: compacted data do not count as copied. */
+        const struct heap *heap = model_heap(t->model);
+        uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = tracker_heap_limit(t).bytes;
+
+        if (copied != UNKNOWN_U64 && heap->live_bytes != UNKNOWN_U64 && heap->live_bytes > 0 && limit != UNKNOWN_U64 &&
+            (double)heap->live_bytes < COMPACT_THRESHOLD * (double)limit)
+                t->early_copied_share = (double)copied / (double)heap->live_bytes;
         const struct early_limits limits = limits_now(t);
 
         early_warning_set_limits(&t->early, &limits);

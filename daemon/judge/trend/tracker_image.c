@@ -16,17 +16,6 @@ static bool same_scale(const struct trend_config *a, const struct trend_config *
                a->wait_minutes == b->wait_minutes;
 }
 
-static void check_trend(struct image *im, const struct tracker *t, const struct trend *trend)
-{
-        if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
-            trend->life.width == 0 || trend->life.count > rings_room(&life_shape, &trend->life.means, 0) ||
-            trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
-            trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES ||
-            trend->n_waiting >= LADDER_FAN || !floors_are_known(trend->waiting, trend->n_waiting) ||
-            !rare_is_sound(&trend->rare, trend->ladder.minutes))
-                image_refuse(im, impossible);
-}
-
 static void check_cells(struct image *im, const struct band_cells *cells)
 {
         if (cells->scale > 31 || cells->shift > 31)
@@ -48,8 +37,15 @@ static void image_trend(struct image *im, struct tracker *t, struct trend *trend
         image_rings(im, &trend->ladder.rings, &ladder_shape);
         image_rings(im, &trend->life.means, &life_shape);
         image_rings(im, &trend->windows.results, &windows_shape);
-        if (im->reads)
-                check_trend(im, t, trend);
+        if (im->reads) {
+                if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
+                    trend->life.width == 0 || trend->life.count > rings_room(&life_shape, &trend->life.means, 0) ||
+                    trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
+                    trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES ||
+                    trend->n_waiting >= LADDER_FAN || !floors_are_known(trend->waiting, trend->n_waiting) ||
+                    !rare_is_sound(&trend->rare, trend->ladder.minutes))
+                        image_refuse(im, impossible);
+        }
 }
 
 static void image_band(struct image *im, struct tracker *t, struct band_state *s)
@@ -108,19 +104,6 @@ static void image_bands(struct image *im, struct tracker *t)
                         image_refuse(im, impossible);
 }
 
-static void image_groups(struct image *im, struct tracker *t)
-{
-        uint32_t n = t->n_groups, room = n;
-
-        image_struct_array(im, &t->groups, &n, &room, IMAGE_TYPE(waiting_group), LIMIT_BANDS);
-        t->n_groups = n;
-        for (uint32_t i = 0; i < n; i++) {
-                image_trend(im, t, &t->groups[i].number);
-                if (im->reads && (t->groups[i].band == 0 || t->groups[i].band > bands_count(model_bands(t->model))))
-                        image_refuse(im, impossible);
-        }
-}
-
 void tracker_image(struct image *im, struct tracker *t)
 {
         const struct tracker fresh = *t;
@@ -144,7 +127,15 @@ void tracker_image(struct image *im, struct tracker *t)
                 else
                         image_series(im, t, e.i);
         image_bands(im, t);
-        image_groups(im, t);
+        uint32_t n = t->n_groups, room = n;
+
+        image_struct_array(im, &t->groups, &n, &room, IMAGE_TYPE(waiting_group), LIMIT_BANDS);
+        t->n_groups = n;
+        for (uint32_t i = 0; i < n; i++) {
+                image_trend(im, t, &t->groups[i].number);
+                if (im->reads && (t->groups[i].band == 0 || t->groups[i].band > bands_count(model_bands(t->model))))
+                        image_refuse(im, impossible);
+        }
         const uint32_t kept = t->kept ? 1 : 0;
         image_structs(im, &t->kept, kept, kept, IMAGE_TYPE(kept_standing));
         if (im->reads && t->kept && !tracker_standing_is_sound(t))

@@ -457,14 +457,6 @@ static double heap_over_live_at(const struct tracker *t, const struct memory_lim
         return fmin(heap_over_live(t), (double)limit->bytes / (double)most);
 }
 
-/* What the limit counts grows, although it is not known why: live data may be known too rarely for a verdict. */
-static enum series_id growing_outside(const struct growth *g, enum limit_source limit)
-{
-        if (growth_rises(&g->rss) && !limit_is_of_heap(limit))
-                return SERIES_RSS;
-        return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
-}
-
 /* The series whose growth meets the limit; SERIES_COUNT: none grows. */
 static enum series_id growing_series(const struct growth *g, enum limit_source limit)
 {
@@ -476,7 +468,10 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
         case GROWTH_FOREIGN:
                 return growth_rises(&g->rss) ? SERIES_RSS : SERIES_FOREIGN;
         case GROWTH_UNKNOWN:
-                return growing_outside(g, limit);
+                /* What the limit counts grows, it is not known why: live data may be known too rarely for a verdict. */
+                if (growth_rises(&g->rss) && !limit_is_of_heap(limit))
+                        return SERIES_RSS;
+                return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
         case GROWTH_NOWHERE:
                 break;
         }

@@ -160,20 +160,14 @@ void tracker_threads_advance(struct tracker *t, uint64_t time_ns)
                 add_number(t, time_ns);
 }
 
-static const struct waiting_group *largest_group(const struct tracker *t)
-{
-        const struct waiting_group *largest = NULL;
-
-        for (uint32_t i = 0; i < t->n_groups; i++)
-                if (t->groups[i].threads > (largest ? largest->threads : 0))
-                        largest = &t->groups[i];
-        return largest;
-}
-
 bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
 {
         const struct early_rise *rise = &t->threads;
-        const struct waiting_group *group = largest_group(t);
+        const struct waiting_group *group = NULL;
+
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                if (t->groups[i].threads > (group ? group->threads : 0))
+                        group = &t->groups[i];
         const uint64_t as_of_ns = u64_sat(rise->last_s * 1e9), age_ns = sub_sat(t->watermark_ns, as_of_ns);
         double low, high;
 
