@@ -156,17 +156,6 @@ static const char *table_name(const struct info_table *table)
         return table->named ? table->name : table->label;
 }
 
-/* Remembers the order of rows. */
-static struct band_entry *follow_entry(struct bands *b, struct band_entry *entry)
-{
-        if (!entry)
-                return NULL;
-        if (b->newest_row && b->newest_row->follower != entry)
-                b->newest_row->follower = entry;
-        b->newest_row = entry;
-        return entry;
-}
-
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
         return entry->band.kind == BAND_TEXT && strings_size(entry->band.label) == size &&
@@ -239,8 +228,14 @@ struct band_entry *bands_of_text(struct model *m, const char *label, size_t size
         uint64_t key;
         bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && bands_key(label, size, &key);
 
-        return follow_entry(&m->bands,
-                            is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
+        /* Remembers the order of rows. */
+        struct band_entry *entry = is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns);
+        if (!entry)
+                return NULL;
+        if (m->bands.newest_row && m->bands.newest_row->follower != entry)
+                m->bands.newest_row->follower = entry;
+        m->bands.newest_row = entry;
+        return entry;
 }
 
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)

@@ -49,17 +49,6 @@ static uint64_t least_end(const struct model *m)
         return least == UNKNOWN_U64 ? 0 : least;
 }
 
-/* A block begins: all blocks before it are whole. */
-static void settle_clock(struct model *m)
-{
-        uint64_t watermark = least_end(m);
-
-        if (watermark <= m->clock.watermark_ns || !all_buffers_seen(m))
-                return;
-        m->clock.watermark_ns = watermark;
-        PASS_ON(m, watermark, watermark);
-}
-
 /* The agent repeats them to whoever joins late, with the times at which they were first written. */
 bool model_defines(uint16_t event_id)
 {
@@ -135,7 +124,13 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
-        settle_clock(m);
+        /* A block begins: all blocks before it are whole. */
+        uint64_t watermark = least_end(m);
+
+        if (watermark > m->clock.watermark_ns && all_buffers_seen(m)) {
+                m->clock.watermark_ns = watermark;
+                PASS_ON(m, watermark, watermark);
+        }
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;

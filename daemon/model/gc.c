@@ -189,8 +189,16 @@ static void count_pause(struct model *m, struct generation *g, struct collection
         model_sample(m, SERIES_GC_PAUSE, c->end_time_ns, c->pause_ns);
 }
 
-static void count_bytes(struct model *m, struct generation *g, const struct collection *c)
+/* The collection that this capability leads is over. */
+static void finish_collection(struct model *m, struct cap_state *cap)
 {
+        struct collection *c = &cap->collection;
+        struct generation *g = generation_of(&m->gc, c->generation);
+
+        cap->leads = false;
+        m->gc.collections++;
+        g->count++;
+        count_pause(m, g, c);
         struct gc *gc = &m->gc;
 
         gc->copied_bytes += c->copied_bytes;
@@ -218,19 +226,6 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
                 model_sample(m, SERIES_SLOP, c->end_time_ns, c->slop_bytes);
         if (c->fragmentation_bytes != UNKNOWN_U64)
                 model_sample(m, SERIES_FRAGMENTATION, c->end_time_ns, c->fragmentation_bytes);
-}
-
-/* The collection that this capability leads is over. */
-static void finish_collection(struct model *m, struct cap_state *cap)
-{
-        struct collection *c = &cap->collection;
-        struct generation *g = generation_of(&m->gc, c->generation);
-
-        cap->leads = false;
-        m->gc.collections++;
-        g->count++;
-        count_pause(m, g, c);
-        count_bytes(m, g, c);
         m->changes |= MODEL_GC;
         PASS_ON(m, collection, c);
 }
@@ -377,23 +372,6 @@ void gc_count_all(struct model *m, const struct hw_event *e)
         gc->share_run = gc->pause_total_ns == UNKNOWN_U64 ? -1 : share_of((double)gc->pause_total_ns, 0, e->time_ns);
 }
 
-/* The newest collection with that end was counted as the program's own. */
-static void move_to_watching(struct model *m, struct time_range of)
-{
-        const uint64_t pause_ns = of.to_ns - of.from_ns;
-        struct generation *g = &m->gc.generations[m->gc.n_generations - 1];
-
-        for (uint32_t i = 0; i < m->gc.n_last; i++)
-                if (m->gc.last[i].end_time_ns == of.to_ns && m->gc.last[i].major)
-                        m->gc.last[i].for_watching = true;
-        count_watching(m, pause_ns);
-        if (!histogram_remove(&g->pauses, pause_ns))
-                return;
-        g->count--;
-        g->pause_total_ns -= pause_ns;
-        g->pause_max_ns = g->pauses.max;
-}
-
 void gc_census(struct model *m, uint64_t time_ns)
 {
         struct time_range of;
@@ -402,8 +380,21 @@ void gc_census(struct model *m, uint64_t time_ns)
                 return;
         m->gc.census_pause_ns += of.to_ns - of.from_ns;
         gc_censuses_count(&m->gc_state.censuses, of.from_ns, of.to_ns);
-        if (m->run.profiled_by_agent)
-                move_to_watching(m, of);
+        if (m->run.profiled_by_agent) {
+                /* The newest collection with that end was counted as the program's own. */
+                const uint64_t pause_ns = of.to_ns - of.from_ns;
+                struct generation *g = &m->gc.generations[m->gc.n_generations - 1];
+
+                for (uint32_t i = 0; i < m->gc.n_last; i++)
+                        if (m->gc.last[i].end_time_ns == of.to_ns && m->gc.last[i].major)
+                                m->gc.last[i].for_watching = true;
+                count_watching(m, pause_ns);
+                if (histogram_remove(&g->pauses, pause_ns)) {
+                        g->count--;
+                        g->pause_total_ns -= pause_ns;
+                        g->pause_max_ns = g->pauses.max;
+                }
+        }
         m->changes |= MODEL_GC;
 }
 

@@ -262,9 +262,13 @@ static uint64_t needed_bytes(const struct model *m)
         return needed;
 }
 
-/* Makes a new account of resident memory when the kernel's count is a new one. */
-static void set_pages(struct model *m, uint64_t time_ns, const struct resident_pages *pages)
+void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample)
 {
+        if (time_ns == UNKNOWN_U64)
+                time_ns = m->clock.newest_ns;
+        m->heap.process = *sample;
+        /* Makes a new account of resident memory when the kernel's count is a new one. */
+        const struct resident_pages *pages = &sample->pages;
         static const enum series_id series[RESIDENT_PARTS] = {
                 [RESIDENT_LIVE] = SERIES_LIVE_RESIDENT, [RESIDENT_RESERVE] = SERIES_RESERVE,
                 [RESIDENT_KEPT] = SERIES_KEPT,          [RESIDENT_GIVEN_BACK] = SERIES_GIVEN_BACK,
@@ -273,23 +277,15 @@ static void set_pages(struct model *m, uint64_t time_ns, const struct resident_p
         const struct resident_heap heap = { m->heap.heap_size_bytes, m->heap.live_bytes, needed_bytes(m) };
         struct resident *r = &m->heap.resident;
 
-        if (pages->wall_ns == r->wall_ns)
-                return;
-        resident_account(pages, &heap, r);
-        r->time_ns = time_ns;
-        r->wall_ns = pages->wall_ns;
-        r->heap_time_ns = heap.size_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : m->heap_state.size_time_ns;
-        r->live_time_ns = m->heap.live_time_ns;
-        for (unsigned i = 0; i < RESIDENT_PARTS; i++)
-                process_sample(m, series[i], time_ns, r->parts[i]);
-}
-
-void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample)
-{
-        if (time_ns == UNKNOWN_U64)
-                time_ns = m->clock.newest_ns;
-        m->heap.process = *sample;
-        set_pages(m, time_ns, &sample->pages);
+        if (pages->wall_ns != r->wall_ns) {
+                resident_account(pages, &heap, r);
+                r->time_ns = time_ns;
+                r->wall_ns = pages->wall_ns;
+                r->heap_time_ns = heap.size_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : m->heap_state.size_time_ns;
+                r->live_time_ns = m->heap.live_time_ns;
+                for (unsigned i = 0; i < RESIDENT_PARTS; i++)
+                        process_sample(m, series[i], time_ns, r->parts[i]);
+        }
         set_process_fact(m, CARRIED_RESIDENT_HELD, time_ns, resident_held(sample));
         set_process_fact(m, CARRIED_FILES_DIRTY, time_ns, sample->pages.dirty_bytes);
         set_process_fact(m, CARRIED_CGROUP_HELD, time_ns, sample->cgroup_held_bytes);

@@ -21,17 +21,6 @@ static const char impossible[] = "numbers in its model contradict each other";
 
 /* ---------------------------------------------------------------- what it owns */
 
-static void image_caps(struct image *im, struct model *m)
-{
-        uint32_t n = m->sched.n_caps, room = m->caps_room;
-
-        image_struct_array(im, &m->sched.caps, &n, &room, IMAGE_TYPE(sched_cap), 2 * LIMIT_CAPS);
-        image_struct_array(im, &m->caps, &m->sched.n_caps, &m->caps_room, IMAGE_TYPE(cap_state), 2 * LIMIT_CAPS);
-        for (unsigned i = 0; i < SCHED_STATUSES; i++)
-                if (m->stop_status[i] >= SCHED_STATUSES)
-                        image_refuse(im, impossible);
-}
-
 static void image_gc(struct image *im, struct model *m)
 {
         uint32_t room = GC_MAX_GENERATIONS;
@@ -327,7 +316,13 @@ void model_image(struct image *im, struct model *m, bool arguments)
                 model_keep_finely(m, fresh.finely);
                 free(fresh.gc.generations);
         }
-        image_caps(im, m);
+        uint32_t n = m->sched.n_caps, room = m->caps_room;
+
+        image_struct_array(im, &m->sched.caps, &n, &room, IMAGE_TYPE(sched_cap), 2 * LIMIT_CAPS);
+        image_struct_array(im, &m->caps, &m->sched.n_caps, &m->caps_room, IMAGE_TYPE(cap_state), 2 * LIMIT_CAPS);
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                if (m->stop_status[i] >= SCHED_STATUSES)
+                        image_refuse(im, impossible);
         image_gc(im, m);
         image_bands(im, &m->bands, &fresh.bands);
         image_census(im, &m->census, m->bands.entries.count);

@@ -263,20 +263,6 @@ static uint32_t *frame_at(struct stack_part *part, uint32_t i)
         return &part->frames[i < STACK_END ? i : STACK_END + i % STACK_END];
 }
 
-static void add_frames(struct model *m, struct stack_part *part, const struct stack_message *message)
-{
-        struct stack_message_frame frame;
-
-        for (size_t at = 0; stack_message_next(message, &at, &frame);) {
-                const uint32_t id = centre_of_frame(m, &frame);
-
-                if (!part->n || !bands_is_same_frame(&m->bands, id, *frame_at(part, part->n - 1)))
-                        part->n++;
-                *frame_at(part, part->n - 1) = id;
-                part->lacks = part->lacks || !id;
-        }
-}
-
 /* 0: it is one of those that are not told apart. */
 static uint64_t thread_of_sample(struct stack_samples *s, uint64_t thread)
 {
@@ -324,7 +310,17 @@ static void add_part_of_stack(struct model *m, const struct stack_message *messa
                         pending = &s->parts[i];
         if (!pending && message->kind == STACK_MESSAGE_PART && !(pending = add_part(m, &whole)))
                 return;
-        add_frames(m, pending ? pending : &whole, message);
+        struct stack_part *part = pending ? pending : &whole;
+        struct stack_message_frame frame;
+
+        for (size_t at = 0; stack_message_next(message, &at, &frame);) {
+                const uint32_t id = centre_of_frame(m, &frame);
+
+                if (!part->n || !bands_is_same_frame(&m->bands, id, *frame_at(part, part->n - 1)))
+                        part->n++;
+                *frame_at(part, part->n - 1) = id;
+                part->lacks = part->lacks || !id;
+        }
         if (message->kind == STACK_MESSAGE_PART)
                 return;
         count_sample(m, pending ? pending : &whole);

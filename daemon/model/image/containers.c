@@ -145,20 +145,6 @@ static bool ring_is_sound(const struct pyramid_ring *r, uint64_t width_ns, uint3
                                r->newest_ns / width_ns - r->first <= r->last - r->first));
 }
 
-/* Whether the cells of a store that no interval has are its spare ones. `seen`: those that one has, by number. */
-static bool spares_are_sound(const struct pyramid_store *s, size_t size, bool *seen)
-{
-        uint16_t spare = s->spare, n = 0;
-
-        while (spare && spare <= s->n && !seen[spare]) {
-                seen[spare] = true;
-                memcpy(&spare, s->cells + (size_t)(spare - 1) * size, sizeof(spare));
-        }
-        for (uint32_t number = 1; number <= s->n; number++)
-                n = (uint16_t)(n + seen[number]);
-        return !spare && n == s->n;
-}
-
 /* Each packed cell belongs to one interval or is spare. `seen`: room for all of a store, all false. */
 static bool cells_are_sound(const struct pyramid_ring *r, const struct pyramid_shape *shape, bool small, bool *seen)
 {
@@ -172,25 +158,17 @@ static bool cells_are_sound(const struct pyramid_ring *r, const struct pyramid_s
                         return false;
                 seen[number] = true;
         }
-        return spares_are_sound(s, shape->packing.sizes[small], seen);
-}
+        /* The cells of a store that no interval has are its spare ones. `seen`: those that one has, by number. */
+        size_t size = shape->packing.sizes[small];
+        uint16_t spare = s->spare, n = 0;
 
-static void check_places(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape, uint64_t width_ns)
-{
-        uint32_t n_open = 0;
-
-        for (uint32_t i = 0; i < r->capacity; i++)
-                n_open += r->places[i] == PYRAMID_OPEN;
-        /* Only the interval of the newest sample is open. */
-        bool sound = n_open == r->in_use &&
-                     (!n_open || (r->open && r->places[r->newest_ns / width_ns % r->capacity] == PYRAMID_OPEN));
-        for (unsigned small = 0; small < 2 && sound; small++) {
-                bool *seen = calloc(r->stores[small].n + 1u, sizeof(*seen));
-                sound = seen && cells_are_sound(r, shape, small, seen);
-                free(seen);
+        while (spare && spare <= s->n && !seen[spare]) {
+                seen[spare] = true;
+                memcpy(&spare, s->cells + (size_t)(spare - 1) * size, sizeof(spare));
         }
-        if (!sound)
-                image_refuse(im, impossible);
+        for (uint32_t number = 1; number <= s->n; number++)
+                n = (uint16_t)(n + seen[number]);
+        return !spare && n == s->n;
 }
 
 static void image_packed(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,
@@ -208,8 +186,22 @@ static void image_packed(struct image *im, struct pyramid_ring *r, const struct 
                 s->room = (uint16_t)room;
         }
         image_structs(im, &r->open, open, open, type);
-        if (im->reads && image_fine(im))
-                check_places(im, r, shape, width_ns);
+        if (im->reads && image_fine(im)) {
+                uint32_t n_open = 0;
+
+                for (uint32_t i = 0; i < r->capacity; i++)
+                        n_open += r->places[i] == PYRAMID_OPEN;
+                /* Only the interval of the newest sample is open. */
+                bool sound = n_open == r->in_use &&
+                             (!n_open || (r->open && r->places[r->newest_ns / width_ns % r->capacity] == PYRAMID_OPEN));
+                for (unsigned small = 0; small < 2 && sound; small++) {
+                        bool *seen = calloc(r->stores[small].n + 1u, sizeof(*seen));
+                        sound = seen && cells_are_sound(r, shape, small, seen);
+                        free(seen);
+                }
+                if (!sound)
+                        image_refuse(im, impossible);
+        }
 }
 
 static void image_plain_cells(struct image *im, struct pyramid_ring *r, const struct pyramid_shape *shape,

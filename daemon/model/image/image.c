@@ -325,23 +325,6 @@ struct image_entries image_entries(struct image *im, const struct image_names *n
         return e;
 }
 
-static bool write_next(struct image *im, struct image_entries *e)
-{
-        if (e->begin && image_fine(im)) {
-                uint64_t size = im->n - e->begin;
-                memcpy(im->bytes + e->begin - sizeof(size), &size, sizeof(size));
-        }
-        e->at = next_name(e, e->at);
-        if (e->at == e->names->n || !image_fine(im))
-                return false;
-        const struct image_name *name = &e->names->names[e->at++];
-        put_object(im, name->name, strlen(name->name) + 1);
-        put_object(im, &(uint64_t){ 0 }, sizeof(uint64_t));
-        e->i = (uint32_t)name->value;
-        e->begin = im->n;
-        return true;
-}
-
 /* The place of an enumerator, or e->n: there is none. */
 static uint32_t place_of(const struct image_entries *e, const char *name)
 {
@@ -389,8 +372,21 @@ static bool next_lacking(struct image_entries *e)
 
 bool image_next(struct image *im, struct image_entries *e)
 {
-        if (!im->reads)
-                return write_next(im, e);
+        if (!im->reads) {
+                if (e->begin && image_fine(im)) {
+                        uint64_t size = im->n - e->begin;
+                        memcpy(im->bytes + e->begin - sizeof(size), &size, sizeof(size));
+                }
+                e->at = next_name(e, e->at);
+                if (e->at == e->names->n || !image_fine(im))
+                        return false;
+                const struct image_name *name = &e->names->names[e->at++];
+                put_object(im, name->name, strlen(name->name) + 1);
+                put_object(im, &(uint64_t){ 0 }, sizeof(uint64_t));
+                e->i = (uint32_t)name->value;
+                e->begin = im->n;
+                return true;
+        }
         return (!e->lacks && read_next(im, e)) || next_lacking(e);
 }
 
