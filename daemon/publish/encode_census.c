@@ -2,25 +2,6 @@
 /* DESIGN: rows as packed arrays, band[i] holding bytes[i] in closures[i], in the census's own order. */
 #include "daemon/publish/encode.h"
 
-static void put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
-{
-        const size_t n = census->n_rows;
-
-        out->band = encoder_calloc(e, n, sizeof(*out->band));
-        out->bytes = encoder_calloc(e, n, sizeof(*out->bytes));
-        out->closures = census_has_closures(census) ? encoder_calloc(e, n, sizeof(*out->closures)) : NULL;
-        if (e->failed)
-                return;
-        out->n_band = out->n_bytes = n;
-        out->n_closures = out->closures ? n : 0;
-        for (size_t i = 0; i < n; i++) {
-                out->band[i] = census->rows[i].band;
-                out->bytes[i] = census->rows[i].bytes;
-                if (out->closures)
-                        out->closures[i] = census->rows[i].closures;
-        }
-}
-
 Hw__Census *encode_census(struct encoder *e, const struct census *census)
 {
         Hw__Census *out = encoder_message(e, &hw__census__descriptor);
@@ -38,7 +19,21 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
         if (census->spread > 0)
                 PUT(out, spread, census->spread);
         if (census->n_rows) {
-                put_rows(e, census, out);
+                const size_t n = census->n_rows;
+
+                out->band = encoder_calloc(e, n, sizeof(*out->band));
+                out->bytes = encoder_calloc(e, n, sizeof(*out->bytes));
+                out->closures = census_has_closures(census) ? encoder_calloc(e, n, sizeof(*out->closures)) : NULL;
+                if (!e->failed) {
+                        out->n_band = out->n_bytes = n;
+                        out->n_closures = out->closures ? n : 0;
+                        for (size_t i = 0; i < n; i++) {
+                                out->band[i] = census->rows[i].band;
+                                out->bytes[i] = census->rows[i].bytes;
+                                if (out->closures)
+                                        out->closures[i] = census->rows[i].closures;
+                        }
+                }
                 PUT_ROWS(e, out, contents, &hw__band_contents__descriptor, census->n_contents);
                 for (size_t i = 0; i < out->n_contents; i++) {
                         PUT(out->contents[i], band, census->contents[i].band);

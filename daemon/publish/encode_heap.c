@@ -87,18 +87,6 @@ static void put_ages(struct text_out *t, const struct heap *heap)
         text_put(t, ")");
 }
 
-static char *words_of(struct encoder *e, const Hw__Resident *out, const struct heap *heap)
-{
-        char text[SENTENCE_MAX], part[SENTENCE_MAX];
-        struct text_out t;
-
-        text_out_init(&t, text, sizeof(text));
-        text_put(&t, resident_text(part, sizeof(part), out));
-        put_ages(&t, heap);
-        text_put(&t, resident_files_text(part, sizeof(part), out));
-        return encoder_copy(e, text);
-}
-
 static void encode_files(struct encoder *e, const struct mapped_file *files, Hw__Resident *out)
 {
         out->mapped = encoder_calloc(e, MAPPED_FILES, sizeof(Hw__MappedFile *));
@@ -138,22 +126,15 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct heap *heap)
         if (out->has_foreign_bytes && heap->process.pages.shared_bytes <= out->foreign_bytes)
                 PUT_U64(out, shared_bytes, heap->process.pages.shared_bytes);
         encode_files(e, heap->process.pages.files, out);
-        out->text = words_of(e, out, heap);
+        char text[SENTENCE_MAX], part[SENTENCE_MAX];
+        struct text_out t;
+
+        text_out_init(&t, text, sizeof(text));
+        text_put(&t, resident_text(part, sizeof(part), out));
+        put_ages(&t, heap);
+        text_put(&t, resident_files_text(part, sizeof(part), out));
+        out->text = encoder_copy(e, text);
         return out;
-}
-
-/* The heap compared with what its live data needs. */
-static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, const struct heap *heap)
-{
-        struct sizing s = sizing_of(run, heap);
-        char sentence[SENTENCE_MAX];
-
-        if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
-                return;
-        PUT_U64(out, needed_heap_bytes, sizing_heap(&s, heap->live_bytes));
-        PUT_U64(out, unneeded_bytes, sizing_beyond(&s, heap->live_bytes, heap->heap_size_bytes));
-        (void)sentence_sizing(sentence, sizeof(sentence), run, heap);
-        out->sizing = encoder_copy(e, sentence);
 }
 
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
@@ -179,7 +160,16 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
                 out->process = encode_process(e, &heap->process);
         if (heap->resident.rss_bytes != UNKNOWN_U64)
                 out->resident = encode_resident(e, heap);
-        put_sizing(e, out, run, heap);
+        /* The heap compared with what its live data needs. */
+        struct sizing s = sizing_of(run, heap);
+        char sentence[SENTENCE_MAX];
+
+        if (heap->live_bytes != UNKNOWN_U64 && heap->heap_size_bytes != UNKNOWN_U64) {
+                PUT_U64(out, needed_heap_bytes, sizing_heap(&s, heap->live_bytes));
+                PUT_U64(out, unneeded_bytes, sizing_beyond(&s, heap->live_bytes, heap->heap_size_bytes));
+                (void)sentence_sizing(sentence, sizeof(sentence), run, heap);
+                out->sizing = encoder_copy(e, sentence);
+        }
         /* What is known of the facts that have no field. */
         out->fact = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact));
         out->fact_value = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact_value));

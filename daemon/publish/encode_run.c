@@ -21,29 +21,6 @@ static void add_option(void *ctx, const char *option)
                 o->texts[o->n++] = text;
 }
 
-static void put_rts_options(struct encoder *e, Hw__Run *out, const struct run *run)
-{
-        struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
-
-        if (!options.texts)
-                return;
-        run_each_rts_option(run, add_option, &options);
-        out->rts_options = options.texts;
-        out->n_rts_options = options.n;
-}
-
-static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run)
-{
-        struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
-
-        if (!options.texts)
-                return;
-        for (uint32_t i = 0; i < run->n_args; i++)
-                add_option(&options, run->args[i]);
-        out->arguments = options.texts;
-        out->n_arguments = options.n;
-}
-
 /* Fields that are 0 until they have been logged. */
 static void put_numbers(Hw__Run *out, const struct run *run)
 {
@@ -74,9 +51,23 @@ Hw__Run *encode_run(struct encoder *e, const struct run *run, bool show_argument
         if (!out)
                 return NULL;
         out->program = encoder_text(e, run->program);
-        if (show_arguments)
-                put_arguments(e, out, run);
-        put_rts_options(e, out, run);
+        if (show_arguments) {
+                struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
+
+                if (options.texts) {
+                        for (uint32_t i = 0; i < run->n_args; i++)
+                                add_option(&options, run->args[i]);
+                        out->arguments = options.texts;
+                        out->n_arguments = options.n;
+                }
+        }
+        struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
+
+        if (options.texts) {
+                run_each_rts_option(run, add_option, &options);
+                out->rts_options = options.texts;
+                out->n_rts_options = options.n;
+        }
         out->rts_identifier = encoder_text(e, run->rts_identifier);
         if (run->ghc_version[0])
                 out->ghc_version = encoder_text(e, run->ghc_version);

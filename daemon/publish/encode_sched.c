@@ -37,26 +37,6 @@ static bool has_events(const struct sched *sched)
         return n > 0;
 }
 
-static void put_capabilities(struct encoder *e, Hw__Sched *out, const struct sched *sched, bool scheduled)
-{
-        uint64_t gc_ns = 0;
-
-        for (uint32_t i = 0; i < sched->n_caps; i++)
-                gc_ns |= sched->caps[i].gc_ns;
-        PUT_ROWS(e, out, capabilities, &hw__capability__descriptor, sched->n_caps);
-        for (uint32_t i = 0; i < out->n_capabilities; i++) {
-                const struct sched_cap *cap = &sched->caps[i];
-                PUT(out->capabilities[i], number, i);
-                PUT(out->capabilities[i], disabled, cap->disabled);
-                if (scheduled) {
-                        PUT(out->capabilities[i], run_ns, cap->run_ns);
-                        PUT(out->capabilities[i], runs, cap->runs);
-                }
-                if (gc_ns > 0)
-                        PUT(out->capabilities[i], gc_ns, cap->gc_ns);
-        }
-}
-
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
 {
         Hw__Sched *out = encoder_message(e, &hw__sched__descriptor);
@@ -82,6 +62,21 @@ Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
         }
         out->n_stops = n;
         put_sparks(e, out, sched);
-        put_capabilities(e, out, sched, scheduled);
+        uint64_t gc_ns = 0;
+
+        for (uint32_t i = 0; i < sched->n_caps; i++)
+                gc_ns |= sched->caps[i].gc_ns;
+        PUT_ROWS(e, out, capabilities, &hw__capability__descriptor, sched->n_caps);
+        for (uint32_t i = 0; i < out->n_capabilities; i++) {
+                const struct sched_cap *cap = &sched->caps[i];
+                PUT(out->capabilities[i], number, i);
+                PUT(out->capabilities[i], disabled, cap->disabled);
+                if (scheduled) {
+                        PUT(out->capabilities[i], run_ns, cap->run_ns);
+                        PUT(out->capabilities[i], runs, cap->runs);
+                }
+                if (gc_ns > 0)
+                        PUT(out->capabilities[i], gc_ns, cap->gc_ns);
+        }
         return out;
 }

@@ -47,27 +47,6 @@ static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s
         PUT_FINITE(out, sum, s->sum);
 }
 
-/* A window that is longer than the run so far would repeat the whole run and is left out. */
-static void put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
-{
-        uint64_t now = tracker_newest_ns(t, subject), to = now == UINT64_MAX ? now : now + 1;
-        size_t n = 0;
-
-        PUT_ROWS(e, out, windows, &hw__window_statistics__descriptor, WINDOWS_PUBLISHED);
-        for (size_t i = 0; i < out->n_windows; i++) {
-                struct statistics s;
-                uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
-                if (windows_ns[i] && from == 0)
-                        continue;
-                Hw__WindowStatistics *row = out->windows[n++];
-                if (windows_ns[i])
-                        PUT(row, window_ns, windows_ns[i]);
-                if (tracker_statistics(t, subject, (struct time_range){ from, to }, &s))
-                        put_statistics(row, &s);
-        }
-        out->n_windows = n;
-}
-
 /* ---------------------------------------------------------------- trend */
 
 static Hw__Evidence *encode_evidence(struct encoder *e, const struct trend_result *r)
@@ -93,17 +72,6 @@ static Hw__Evidence *encode_evidence(struct encoder *e, const struct trend_resul
         return out;
 }
 
-static void put_onset(struct encoder *e, Hw__Trend *out, const struct tracker *t, uint64_t onset_ns)
-{
-        const struct note *before = tracker_note_before(t, onset_ns), *after = tracker_note_after(t, onset_ns);
-
-        PUT(out, onset_ns, onset_ns);
-        if (before)
-                out->note_before = encode_note(e, before);
-        if (after)
-                out->note_after = encode_note(e, after);
-}
-
 static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker *t, const struct trend_result *r)
 {
         char sentence[SENTENCE_MAX];
@@ -124,8 +92,16 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         PUT_FINITE(out, slope, r->slope);
         PUT_FINITE(out, slope_low, r->slope_low);
         PUT_FINITE(out, slope_high, r->slope_high);
-        if (r->onset_ns != UINT64_MAX)
-                put_onset(e, out, t, r->onset_ns);
+        if (r->onset_ns != UINT64_MAX) {
+                uint64_t onset_ns = r->onset_ns;
+                const struct note *before = tracker_note_before(t, onset_ns), *after = tracker_note_after(t, onset_ns);
+
+                PUT(out, onset_ns, onset_ns);
+                if (before)
+                        out->note_before = encode_note(e, before);
+                if (after)
+                        out->note_after = encode_note(e, after);
+        }
         PUT_U64(out, onset_error_ns, r->onset_error_ns);
         out->evidence = encode_evidence(e, r);
         out->key = encoder_text(e, sentence_verdict(sentence, sizeof(sentence), r));
@@ -156,7 +132,23 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 put_verdict(e, out, t, &r);
         if (out->has_verdict)
                 PUT(out, word, (Hw__Word)tracker_word(rising, subject, (enum trend_verdict)out->verdict));
-        put_windows(e, out, t, subject);
+        /* A window that is longer than the run so far would repeat the whole run and is left out. */
+        uint64_t now = tracker_newest_ns(t, subject), to = now == UINT64_MAX ? now : now + 1;
+        size_t n = 0;
+
+        PUT_ROWS(e, out, windows, &hw__window_statistics__descriptor, WINDOWS_PUBLISHED);
+        for (size_t i = 0; i < out->n_windows; i++) {
+                struct statistics s;
+                uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
+                if (windows_ns[i] && from == 0)
+                        continue;
+                Hw__WindowStatistics *row = out->windows[n++];
+                if (windows_ns[i])
+                        PUT(row, window_ns, windows_ns[i]);
+                if (tracker_statistics(t, subject, (struct time_range){ from, to }, &s))
+                        put_statistics(row, &s);
+        }
+        out->n_windows = n;
         return out;
 }
 
@@ -193,29 +185,6 @@ static void put_growing(struct encoder *e, Hw__GrowingBand *out, const struct ba
         }
 }
 
-static void put_verdicts(Hw__Growth *out, const struct growth *g)
-{
-        enum trend_verdict heap = TREND_UNKNOWN;
-
-        if (g->live.known)
-                PUT(out, live, (Hw__Verdict)g->live.trend.verdict);
-        if (g->heap.known)
-                heap = g->heap.trend.verdict;
-        if (g->blocks.known && g->blocks.trend.verdict > heap)
-                heap = g->blocks.trend.verdict;
-        if (g->heap.known || g->blocks.known)
-                PUT(out, heap, (Hw__Verdict)heap);
-        if (g->rss.known)
-                PUT(out, rss, (Hw__Verdict)g->rss.trend.verdict);
-        if (g->foreign.known)
-                PUT(out, foreign, (Hw__Verdict)g->foreign.trend.verdict);
-        PUT_GROWTH(out, live, &g->live);
-        PUT_GROWTH(out, heap, &g->heap);
-        PUT_GROWTH(out, blocks, &g->blocks);
-        PUT_GROWTH(out, rss, &g->rss);
-        PUT_GROWTH(out, foreign, &g->foreign);
-}
-
 Hw__Growth *encode_no_growth(struct encoder *e, const char *key, const char *why)
 {
         Hw__Growth *out = encoder_message(e, &hw__growth__descriptor);
@@ -238,7 +207,25 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         PUT(out, where, (Hw__Growth__Where)g->where);
         out->key = encoder_text(e, sentence_growth(sentence, sizeof(sentence), g, bands));
         out->sentence = encoder_copy(e, sentence);
-        put_verdicts(out, g);
+        enum trend_verdict heap = TREND_UNKNOWN;
+
+        if (g->live.known)
+                PUT(out, live, (Hw__Verdict)g->live.trend.verdict);
+        if (g->heap.known)
+                heap = g->heap.trend.verdict;
+        if (g->blocks.known && g->blocks.trend.verdict > heap)
+                heap = g->blocks.trend.verdict;
+        if (g->heap.known || g->blocks.known)
+                PUT(out, heap, (Hw__Verdict)heap);
+        if (g->rss.known)
+                PUT(out, rss, (Hw__Verdict)g->rss.trend.verdict);
+        if (g->foreign.known)
+                PUT(out, foreign, (Hw__Verdict)g->foreign.trend.verdict);
+        PUT_GROWTH(out, live, &g->live);
+        PUT_GROWTH(out, heap, &g->heap);
+        PUT_GROWTH(out, blocks, &g->blocks);
+        PUT_GROWTH(out, rss, &g->rss);
+        PUT_GROWTH(out, foreign, &g->foreign);
         PUT(out, as_of_ns, g->as_of_ns);
         PUT_U64(out, foreign_bytes, g->foreign_bytes);
         PUT_U64(out, slop_bytes, g->slop_bytes);

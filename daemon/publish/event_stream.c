@@ -250,25 +250,6 @@ static bool add_field(struct event_stream *s, const struct hw_field_value *value
         }
 }
 
-/* Returns how many fields of the event were added: of a hidden one only the leading numbers. */
-static uint32_t add_fields(struct event_stream *s, const struct hw_event *e)
-{
-        const struct hw_event_info *info = hw_event_info(e->id);
-        bool hidden = is_hidden(s, e->id);
-        struct hw_field_value value;
-        uint32_t i = 0;
-
-        for (; info && i < info->n_fields; i++) {
-                if (hidden && form_of(info->fields[i].type) != HW__EVENT_FIELD__FORM__FORM_NUMBER)
-                        break;
-                if (!hw_event_field(e, i, &value))
-                        break;
-                if (!add_field(s, &value))
-                        s->error = -ENOMEM;
-        }
-        return i;
-}
-
 static bool is_full(const struct event_stream *s)
 {
         return s->n == LIMIT_EVENTS_PER_UPDATE || s->n_numbers >= LIMIT_EVENT_NUMBERS_PER_UPDATE ||
@@ -295,7 +276,21 @@ void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_even
         s->offset[s->n] = e->offset;
         s->capability[s->n] = e->cap;
         s->size_bytes[s->n] = e->size;
-        s->fields[s->n] = add_fields(s, e);
+        /* Of a hidden event only the leading numbers are added. */
+        const struct hw_event_info *info = hw_event_info(e->id);
+        bool hidden = is_hidden(s, e->id);
+        struct hw_field_value value;
+        uint32_t i = 0;
+
+        for (; info && i < info->n_fields; i++) {
+                if (hidden && form_of(info->fields[i].type) != HW__EVENT_FIELD__FORM__FORM_NUMBER)
+                        break;
+                if (!hw_event_field(e, i, &value))
+                        break;
+                if (!add_field(s, &value))
+                        s->error = -ENOMEM;
+        }
+        s->fields[s->n] = i;
         s->n++;
 }
 

@@ -74,19 +74,6 @@ static enum limit_source limit_that_ended(const struct publisher *p, const Hw__T
         return reserved ? LIMIT_SOURCE_RESERVED : LIMIT_SOURCE_MAX_HEAP;
 }
 
-/* What else is published anew because of the target's state. */
-static void apply_state(struct publisher *p, const Hw__Target *t)
-{
-        const bool stopped = t->state == HW__TARGET__STATE__STATE_STOPPED;
-        const enum limit_source ended_by = limit_that_ended(p, t);
-
-        if (stopped != p->stopped) /* verdicts, rates and countdowns are not of a program that stands still */
-                p->changes |= MODEL_HEAP | MODEL_GC;
-        p->trends_changed |= stopped != p->stopped || ended_by != p->ended_by;
-        p->stopped = stopped;
-        p->ended_by = ended_by;
-}
-
 bool send_target(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
@@ -98,8 +85,17 @@ bool send_target(struct publisher *p, struct snapshot *to)
         if (!out)
                 return send_update(p, &update, to);
         p->messages.target(p->messages.ctx, p->encoder, out);
-        if (!to)
-                apply_state(p, out);
+        if (!to) {
+                /* What else is published anew because of the target's state. */
+                const bool stopped = out->state == HW__TARGET__STATE__STATE_STOPPED;
+                const enum limit_source ended_by = limit_that_ended(p, out);
+
+                if (stopped != p->stopped) /* verdicts, rates and countdowns are not of a program that stands still */
+                        p->changes |= MODEL_HEAP | MODEL_GC;
+                p->trends_changed |= stopped != p->stopped || ended_by != p->ended_by;
+                p->stopped = stopped;
+                p->ended_by = ended_by;
+        }
         if (out->run_info)
                 PUT_U64(out->run_info, first_time_ns, model_first_time_ns(p->model));
         PUT_ROWS(p->encoder, out, heads, &hw__topic_head__descriptor, KINDS);

@@ -34,36 +34,30 @@ static char *with_rise(struct encoder *e, char *sentence, bool denied, const str
         return encoder_copy(e, whole);
 }
 
-static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
-{
-        struct encoder *e = p->encoder;
-
-        out->growth = p->stopped ? encode_no_growth(e, "stopped", "its process is stopped: nothing is judged")
-                                 : encode_growth(e, model_bands(p->model), &s->of.growth);
-        if (out->growth && s->of.growth.where != GROWTH_LIVE)
-                out->growth->sentence = with_rise(e, out->growth->sentence, s->of.growth.where == GROWTH_NOWHERE, s);
-        out->scale = encode_scale(e, tracker_config_of(p->tracker));
-        if (s->of.has_limit)
-                out->time_to_limit = encode_time_to_limit(e, &s->of.limit);
-        if (s->has_threads)
-                out->threads = encode_threads(e, model_bands(p->model), &s->threads);
-        if (s->of.has_early)
-                out->early = encode_early(e, p->tracker, model_bands(p->model), &s->of.early);
-        struct memory_limit limit = tracker_limit(p->tracker);
-        PUT_U64(out, limit_bytes, limit.bytes);
-        if (limit.bytes != UNKNOWN_U64)
-                PUT(out, limit_source, (Hw__TimeToLimit__Source)limit.source);
-        PUT(out, bands_left_out, tracker_bands_left_out(p->tracker));
-        PUT(out, late_samples, tracker_late(p->tracker));
-}
-
 static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
                       struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Trends body = HW__TRENDS__INIT;
+        struct encoder *e = p->encoder;
 
-        put_state(p, &body, s);
+        body.growth = p->stopped ? encode_no_growth(e, "stopped", "its process is stopped: nothing is judged")
+                                 : encode_growth(e, model_bands(p->model), &s->of.growth);
+        if (body.growth && s->of.growth.where != GROWTH_LIVE)
+                body.growth->sentence = with_rise(e, body.growth->sentence, s->of.growth.where == GROWTH_NOWHERE, s);
+        body.scale = encode_scale(e, tracker_config_of(p->tracker));
+        if (s->of.has_limit)
+                body.time_to_limit = encode_time_to_limit(e, &s->of.limit);
+        if (s->has_threads)
+                body.threads = encode_threads(e, model_bands(p->model), &s->threads);
+        if (s->of.has_early)
+                body.early = encode_early(e, p->tracker, model_bands(p->model), &s->of.early);
+        struct memory_limit limit = tracker_limit(p->tracker);
+        PUT_U64(&body, limit_bytes, limit.bytes);
+        if (limit.bytes != UNKNOWN_U64)
+                PUT(&body, limit_source, (Hw__TimeToLimit__Source)limit.source);
+        PUT(&body, bands_left_out, tracker_bands_left_out(p->tracker));
+        PUT(&body, late_samples, tracker_late(p->tracker));
         update.body_case = HW__UPDATE__BODY_TRENDS;
         update.trends = &body;
         body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));

@@ -142,28 +142,23 @@ static bool has_room(struct bus *bus, size_t size)
         return false;
 }
 
-/*
- * What nobody has subscribed to is not packed, and the front sleeps. It is woken now and then to look whether its
- * sockets are still there, which a new subscriber needs.
- */
-static void drop_unheard(struct bus *bus)
-{
-        const uint64_t now_ns = clock_mono_ns();
-
-        bus->stats.published++;
-        if (now_ns - bus->woken_ns < UNHEARD_WAKE_NS)
-                return;
-        bus->woken_ns = now_ns;
-        front_wake(bus->front);
-}
-
 static int send_update(void *ctx, const Hw__Update *update)
 {
         struct bus *bus = ctx;
         char topic[HW_TOPIC_MAX];
 
         if (!front_has_subscribers(bus->front)) {
-                drop_unheard(bus);
+                /*
+                 * What nobody has subscribed to is not packed, and the front sleeps. It is woken now and then to look
+                 * whether its sockets are still there, which a new subscriber needs.
+                 */
+                const uint64_t now_ns = clock_mono_ns();
+
+                bus->stats.published++;
+                if (now_ns - bus->woken_ns >= UNHEARD_WAKE_NS) {
+                        bus->woken_ns = now_ns;
+                        front_wake(bus->front);
+                }
                 return 0;
         }
         size_t topic_size = hw_topic(topic, hw_update_kind(update), update->target ? update->target : "");

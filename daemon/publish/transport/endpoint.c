@@ -55,25 +55,6 @@ static bool is_loopback(const char *host)
         return !strcmp(host, "[::1]");
 }
 
-static int prepare_tcp(struct endpoint *e, const char *text, struct error *error)
-{
-        const char *rest = text + strlen("tcp://"), *colon = strrchr(rest, ':');
-        char host[64] = "";
-
-        if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
-                return error_code(error, -EINVAL, "%s: expected tcp://HOST:PORT with a port of 1 to 65535", text);
-        memcpy(host, rest, (size_t)(colon - rest));
-        if (!strcmp(host, "localhost")) /* a name may become something else */
-                (void)snprintf(host, sizeof(host), "127.0.0.1");
-        if (!is_loopback(host))
-                return error_code(error, -EACCES,
-                                  "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
-                                  "neither encrypted nor authenticated; other machines connect to --listen, with keys",
-                                  text);
-        (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
-        return 0;
-}
-
 /* ---------------------------------------------------------------- ipc */
 
 /* Opens the directory of the socket, created if missing, and checks it. A descriptor or -errno. */
@@ -172,8 +153,25 @@ int endpoint_prepare(struct endpoint *e, const char *text, struct error *error)
         *e = (struct endpoint){ .directory = -1, .passed = -1 };
         if (!strncmp(text, "ipc://", 6))
                 return prepare_ipc(e, text, error);
-        if (!strncmp(text, "tcp://", 6))
-                return prepare_tcp(e, text, error);
+        if (!strncmp(text, "tcp://", 6)) {
+                const char *rest = text + strlen("tcp://"), *colon = strrchr(rest, ':');
+                char host[64] = "";
+
+                if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
+                        return error_code(error, -EINVAL, "%s: expected tcp://HOST:PORT with a port of 1 to 65535",
+                                          text);
+                memcpy(host, rest, (size_t)(colon - rest));
+                if (!strcmp(host, "localhost")) /* a name may become something else */
+                        (void)snprintf(host, sizeof(host), "127.0.0.1");
+                if (!is_loopback(host))
+                        return error_code(
+                                error, -EACCES,
+                                "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
+                                "neither encrypted nor authenticated; other machines connect to --listen, with keys",
+                                text);
+                (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
+                return 0;
+        }
         return error_code(error, -EINVAL, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
 }
 

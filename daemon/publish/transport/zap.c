@@ -47,20 +47,6 @@ static void answer(void *socket, zmq_msg_t *identity, const struct zap_request *
         (void)zmq_send(socket, "", 0, ZMQ_DONTWAIT);
 }
 
-/* parts: its identity, an empty frame, and the question. */
-static void judge_and_answer(void *socket, zmq_msg_t *parts, size_t n, zap_judge *judge, void *ctx)
-{
-        struct zap_frame frames[ZAP_FRAMES_MAX];
-        struct zap_request r;
-
-        for (size_t i = 2; i < n; i++)
-                frames[i - 2] = (struct zap_frame){ zmq_msg_data(&parts[i]), zmq_msg_size(&parts[i]) };
-        const char *wrong = zap_read(frames, n - 2, &r);
-        const bool welcome = judge(ctx, &r, wrong);
-        if (r.id)
-                answer(socket, &parts[0], &r, welcome && !wrong);
-}
-
 int zap_serve(void *socket, zap_judge *judge, void *ctx)
 {
         zmq_msg_t parts[2 + ZAP_FRAMES_MAX];
@@ -82,8 +68,18 @@ int zap_serve(void *socket, zap_judge *judge, void *ctx)
                 }
                 (void)zmq_msg_close(&part);
         }
-        if (!more && n >= 2)
-                judge_and_answer(socket, parts, n, judge, ctx);
+        if (!more && n >= 2) {
+                /* parts: its identity, an empty frame, and the question. */
+                struct zap_frame frames[ZAP_FRAMES_MAX];
+                struct zap_request r;
+
+                for (size_t i = 2; i < n; i++)
+                        frames[i - 2] = (struct zap_frame){ zmq_msg_data(&parts[i]), zmq_msg_size(&parts[i]) };
+                const char *wrong = zap_read(frames, n - 2, &r);
+                const bool welcome = judge(ctx, &r, wrong);
+                if (r.id)
+                        answer(socket, &parts[0], &r, welcome && !wrong);
+        }
         for (size_t i = 0; i < n; i++)
                 (void)zmq_msg_close(&parts[i]);
         return received > 0;
