@@ -142,14 +142,6 @@ static int by_age(const void *a, const void *b)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Whether this user has less than free_bytes left; false when not known. */
-static bool lacks_room(const char *directory, const struct budget *b)
-{
-        struct statvfs v;
-
-        return b->free_bytes && statvfs(directory, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < b->free_bytes;
-}
-
 static bool must_go(const struct survey *s, const struct file *f, const struct budget *b, uint64_t wall_ns)
 {
         return (b->total_bytes && s->total > b->total_bytes) ||
@@ -199,7 +191,11 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
                         remove_empty_run(&s, f->run);
         }
         ret_use->bytes = s.total;
-        ret_use->no_room = lacks_room(directory, budget);
+        /* Whether this user has less than free_bytes left; false when not known. */
+        struct statvfs v;
+
+        ret_use->no_room = budget->free_bytes && statvfs(directory, &v) == 0 &&
+                           (uint64_t)v.f_bavail * v.f_frsize < budget->free_bytes;
         for (size_t i = 0; i < s.n_files; i++)
                 free(s.files[i].path);
         for (size_t i = 0; i < s.n_runs; i++)

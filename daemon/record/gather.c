@@ -40,30 +40,25 @@ bool gather_resume(struct gather *g, const struct recorded_end *end, bool same_s
         return true;
 }
 
-/* Takes what is recorded already, to know in which block it ends. */
-static void pass_span(struct gather *g, struct event_span *s)
-{
-        struct event_span again = *s;
-
-        if (s->offset + s->size > g->recorded_offset)
-                again.size = (size_t)(g->recorded_offset - s->offset);
-        assembler_events(&g->assembler, &again);
-        struct whole_blocks *all[] = { &g->assembler.always, &g->assembler.before, &g->assembler.stream };
-        for (unsigned i = 0; i < 3; i++) {
-                struct whole_blocks b = assembler_detach(&g->assembler, all[i]);
-                blocks_free(&b, g->assembler.spare);
-        }
-        s->bytes += again.size;
-        s->size -= again.size;
-        s->offset += again.size;
-        s->cap = g->assembler.cap;
-}
-
 /* The first events after those that are recorded. False: there are none in it. */
 static bool join_span(struct gather *g, struct event_span *s)
 {
         if (s->offset < g->recorded_offset) {
-                pass_span(g, s);
+                /* Takes what is recorded already, to know in which block it ends. */
+                struct event_span again = *s;
+
+                if (s->offset + s->size > g->recorded_offset)
+                        again.size = (size_t)(g->recorded_offset - s->offset);
+                assembler_events(&g->assembler, &again);
+                struct whole_blocks *all[] = { &g->assembler.always, &g->assembler.before, &g->assembler.stream };
+                for (unsigned i = 0; i < 3; i++) {
+                        struct whole_blocks b = assembler_detach(&g->assembler, all[i]);
+                        blocks_free(&b, g->assembler.spare);
+                }
+                s->bytes += again.size;
+                s->size -= again.size;
+                s->offset += again.size;
+                s->cap = g->assembler.cap;
         } else if (s->offset > g->recorded_offset) {
                 g->lost_bytes += s->offset - g->recorded_offset;
                 g->lost_pieces++;

@@ -451,18 +451,6 @@ void recorder_state(struct recorder *r, struct shared_run *run, struct recording
 
 /* ------------------------------------------------------------------- whole */
 
-/* Small enough that removing one takes only a small part of a small budget. */
-static uint64_t segment_size(const struct budget *b)
-{
-        uint64_t least = SEGMENT_BYTES;
-
-        if (b->total_bytes && b->total_bytes / 8 < least)
-                least = b->total_bytes / 8;
-        if (b->target_bytes && b->target_bytes / 8 < least)
-                least = b->target_bytes / 8;
-        return least;
-}
-
 /* 0 or an errno. flock() names no holder, so a shared lock of fcntl() is beside it. *ret_holder 0: not known. */
 static int lock_file(int fd, pid_t *ret_holder)
 {
@@ -530,7 +518,15 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
         snprintf(r->directory, sizeof(r->directory), "%s", options->directory);
         r->budget = options->budget;
         r->keep_arguments = options->keep_arguments;
-        r->segment_bytes = segment_size(&options->budget);
+        /* Small enough that removing one takes only a small part of a small budget. */
+        const struct budget *b = &options->budget;
+        uint64_t least = SEGMENT_BYTES;
+
+        if (b->total_bytes && b->total_bytes / 8 < least)
+                least = b->total_bytes / 8;
+        if (b->target_bytes && b->target_bytes / 8 < least)
+                least = b->target_bytes / 8;
+        r->segment_bytes = least;
         pthread_mutex_init(&r->lock, NULL);
         jobs_init(&r->jobs);
         pause_init(&r->pause, r->directory);

@@ -63,22 +63,6 @@ static bool in_piece(const struct read_piece *piece, const struct hw_event *e)
 
 /* ------------------------------------------------------------ what is left out */
 
-/* Definitions that are left out with their events are copied one by one: they are few. */
-static void copy_definition(struct recording *r, const struct hw_eventlog *log, const struct hw_event *e,
-                            uint64_t wall_ns)
-{
-        const uint8_t *begin = begin_of(log, e);
-        struct job job = { .run = r->run, .kind = JOB_DEFINITIONS, .wall_ns = wall_ns };
-        uint8_t *copy = malloc((size_t)(end_of(e) - begin));
-
-        if (!copy)
-                return;
-        memcpy(copy, begin, (size_t)(end_of(e) - begin));
-        job.span = (struct event_span){ copy, (size_t)(end_of(e) - begin), e->offset, e->cap };
-        if (!jobs_add(recorder_jobs(r->recorder), &job))
-                free(copy);
-}
-
 /* Leaves out events of one stretch, and counts them. */
 static void lose_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
                         uint64_t wall_ns)
@@ -86,8 +70,20 @@ static void lose_events(struct recording *r, const struct hw_eventlog *log, cons
         const uint64_t bytes = (uint64_t)(end_of(&events[n - 1]) - begin_of(log, &events[0]));
 
         for (size_t i = 0; r->batch.definitions && i < n; i++)
-                if (assembler_is_definition(&events[i]))
-                        copy_definition(r, log, &events[i], wall_ns);
+                if (assembler_is_definition(&events[i])) {
+                        /* Definitions that are left out with their events are copied one by one: they are few. */
+                        const struct hw_event *e = &events[i];
+                        const uint8_t *begin = begin_of(log, e);
+                        struct job job = { .run = r->run, .kind = JOB_DEFINITIONS, .wall_ns = wall_ns };
+                        uint8_t *copy = malloc((size_t)(end_of(e) - begin));
+
+                        if (copy) {
+                                memcpy(copy, begin, (size_t)(end_of(e) - begin));
+                                job.span = (struct event_span){ copy, (size_t)(end_of(e) - begin), e->offset, e->cap };
+                                if (!jobs_add(recorder_jobs(r->recorder), &job))
+                                        free(copy);
+                        }
+                }
         if (!r->losing) {
                 recorder_full(r->recorder);
                 r->lost_pieces++;

@@ -51,22 +51,16 @@ void source_allow_done(struct source_allow *allow)
                 free(allow->patterns[--allow->n]);
 }
 
-/* Whether a path has a "." or ".." part. */
-static bool has_detour(const char *path)
+static bool is_matching(const struct source_allow *allow, const struct source_uri *uri)
 {
+        /* Whether a path has a "." or ".." part. */
+        const char *path = source_uri_path(uri);
         for (const char *part = path; part; part = strchr(part, '/')) {
                 part += *part == '/';
                 size_t n = strcspn(part, "/");
                 if ((n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.'))
-                        return true;
+                        return false;
         }
-        return false;
-}
-
-static bool is_matching(const struct source_allow *allow, const struct source_uri *uri)
-{
-        if (has_detour(source_uri_path(uri)))
-                return false;
         for (size_t i = 0; allow && i < allow->n; i++)
                 if (fnmatch(allow->patterns[i], uri->text, FNM_PATHNAME) == 0)
                         return true;
@@ -87,27 +81,24 @@ static long call_capabilities(long number, struct capabilities *c)
         return syscall(number, &header, c->data);
 }
 
-/* For root, whose access(2) does not leave capabilities out. */
-static bool reaches_without(const char *path, int mode)
-{
-        struct capabilities before, without;
-        bool privileged = call_capabilities(SYS_capget, &before) == 0;
-
-        without = before;
-        without.data[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
-        privileged = privileged && without.data[0].effective != before.data[0].effective;
-        if (privileged && call_capabilities(SYS_capset, &without) != 0)
-                return false;
-        bool reached = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno == ENOENT; /* it may come later */
-        if (privileged && call_capabilities(SYS_capset, &before) != 0)
-                abort(); /* cannot fail: these were effective a moment ago */
-        return reached;
-}
-
 static bool is_reachable(const char *path, int mode)
 {
-        if (getuid() == 0)
-                return reaches_without(path, mode);
+        if (getuid() == 0) {
+                /* For root, whose access(2) does not leave capabilities out. */
+                struct capabilities before, without;
+                bool privileged = call_capabilities(SYS_capget, &before) == 0;
+
+                without = before;
+                without.data[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
+                privileged = privileged && without.data[0].effective != before.data[0].effective;
+                if (privileged && call_capabilities(SYS_capset, &without) != 0)
+                        return false;
+                bool reached =
+                        faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno == ENOENT; /* it may come later */
+                if (privileged && call_capabilities(SYS_capset, &before) != 0)
+                        abort(); /* cannot fail: these were effective a moment ago */
+                return reached;
+        }
         return access(path, mode) == 0 || errno == ENOENT; /* access(2) drops capabilities unless root */
 }
 

@@ -206,21 +206,6 @@ static int bind_to(struct listener *l, const struct address *a)
         return 0;
 }
 
-static void report_bind_failure(struct listener *l, int error)
-{
-        struct source *s = &l->source;
-
-        if (error == EEXIST)
-                source_set_retry(s, SOURCE_FAILED, "%s exists and is not a socket; remove it or name another path",
-                                 path_of(l));
-        else if (error == EADDRINUSE)
-                source_set_retry(s, SOURCE_FAILED, "another program listens at %s; trying again every second",
-                                 name_of(l));
-        else
-                source_set_retry(s, SOURCE_FAILED, "cannot listen at %s: %s; trying again every second", name_of(l),
-                                 strerror(error));
-}
-
 static void bind_again(struct listener *l)
 {
         struct address a;
@@ -234,7 +219,18 @@ static void bind_again(struct listener *l)
                 r = l->knock && event_add(l->knock, NULL) == 0 ? 0 : -ENOMEM;
         }
         if (r < 0) {
-                report_bind_failure(l, -r);
+                int error = -r;
+                struct source *s = &l->source;
+
+                if (error == EEXIST)
+                        source_set_retry(s, SOURCE_FAILED,
+                                         "%s exists and is not a socket; remove it or name another path", path_of(l));
+                else if (error == EADDRINUSE)
+                        source_set_retry(s, SOURCE_FAILED, "another program listens at %s; trying again every second",
+                                         name_of(l));
+                else
+                        source_set_retry(s, SOURCE_FAILED, "cannot listen at %s: %s; trying again every second",
+                                         name_of(l), strerror(error));
                 free_event(&l->knock);
                 close_fd(&l->fd);
         } else if (l->writer < 0) {

@@ -59,17 +59,6 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         report_gone(ctx);
 }
 
-/* Before it is looked at in /proc, so that what is found there is of the process that the descriptor is of. */
-static void watch_end(struct process_source *p)
-{
-        p->pidfd = (int)syscall(SYS_pidfd_open, p->source.uri.pid, 0);
-        if (p->pidfd < 0)
-                return;
-        p->ends = event_new(p->source.base, p->pidfd, EV_READ, on_end, p);
-        if (!p->ends || event_add(p->ends, NULL) != 0)
-                stop_watching(p);
-}
-
 static bool is_same(const struct process_source *p, const struct process_identity *id)
 {
         return p->source.uri.start_ticks == 0 || p->source.uri.start_ticks == id->start_ticks;
@@ -98,7 +87,13 @@ static void find(struct process_source *p)
         struct source *s = &p->source;
         struct process_identity id;
 
-        watch_end(p);
+        /* Before it is looked at in /proc, so that what is found there is of the process that the descriptor is of. */
+        p->pidfd = (int)syscall(SYS_pidfd_open, p->source.uri.pid, 0);
+        if (p->pidfd >= 0) {
+                p->ends = event_new(p->source.base, p->pidfd, EV_READ, on_end, p);
+                if (!p->ends || event_add(p->ends, NULL) != 0)
+                        stop_watching(p);
+        }
         const int r = procfs_identity("", s->uri.pid, &id);
         if (r < 0 || !is_same(p, &id)) {
                 report_missing(p, r, r == 0);

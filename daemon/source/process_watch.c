@@ -40,18 +40,6 @@ static bool is_process(const struct process_watch *w, uint32_t pid, uint64_t sta
         return procfs_is_process(w->root, pid, start_wall_ns);
 }
 
-static void first_seen(struct process_watch *w, uint32_t pid)
-{
-        if (w->pid != pid || !w->stack_start)
-                w->stack_start = procfs_stack_start(w->root, pid);
-        w->seen = true;
-        w->pid = pid;
-        if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
-                w->pid = 0; /* as if not seen */
-        w->oom_file[0] = '\0';
-        w->oom_killed = false;
-}
-
 /*
  * Kills count from when its control group was first seen: desktops move what has just started into one of its own. A
  * process that was killed is in the root for as long as it ends (v1).
@@ -81,23 +69,6 @@ static uint64_t count_poll(uint64_t wall_ns)
         return looks > looks_before ? looks : looks_before;
 }
 
-/* Reads the pages when that is due. The kernel's walk is this thread's time. A clock set back makes a reading due. */
-static void read_pages(struct process_watch *w, uint32_t pid, uint64_t wall_ns)
-{
-        const uint64_t all_parts = PAGES_ALL_PARTS * count_poll(wall_ns);
-
-        if (wall_ns < w->pages_due_ns && w->pages_due_ns - wall_ns <= PAGES_REST_MAX)
-                return;
-        uint64_t began = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-        if (smaps_read(w->root, pid, &w->pages, &w->pss_bytes))
-                w->pages.wall_ns = wall_ns;
-        else
-                w->pages.rss_bytes = UNKNOWN_U64;
-        uint64_t cost = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began;
-        uint64_t rest = sub_sat(cost * (all_parts > PAGES_ONE_PART ? all_parts : PAGES_ONE_PART), LOOK_SLACK_NS);
-        w->pages_due_ns = wall_ns + (rest < PAGES_REST_MAX ? rest : PAGES_REST_MAX);
-}
-
 /* RSS is that of the reading when there is one now, so that its parts add up to it. */
 static void put_pages(struct process_watch *w, struct process_sample *sample)
 {
@@ -122,11 +93,32 @@ enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uin
 
         if (r != 0)
                 return !w->seen ? PROCESS_NEVER_SEEN : r == -ENODATA ? PROCESS_OPAQUE : PROCESS_GONE;
-        if (!w->seen || w->pid != pid)
-                first_seen(w, pid);
+        if (!w->seen || w->pid != pid) {
+                if (w->pid != pid || !w->stack_start)
+                        w->stack_start = procfs_stack_start(w->root, pid);
+                w->seen = true;
+                w->pid = pid;
+                if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
+                        w->pid = 0; /* as if not seen */
+                w->oom_file[0] = '\0';
+                w->oom_killed = false;
+        }
         watch_oom_kills(w, pid);
         ret_sample->wall_ns = wall_ns;
-        read_pages(w, pid, wall_ns);
+        /* The kernel's walk over the pages is this thread's time. A clock that is set back makes a reading due. */
+        const uint64_t all_parts = PAGES_ALL_PARTS * count_poll(wall_ns);
+
+        if (wall_ns >= w->pages_due_ns || w->pages_due_ns - wall_ns > PAGES_REST_MAX) {
+                uint64_t began = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+                if (smaps_read(w->root, pid, &w->pages, &w->pss_bytes))
+                        w->pages.wall_ns = wall_ns;
+                else
+                        w->pages.rss_bytes = UNKNOWN_U64;
+                uint64_t cost = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+                uint64_t rest =
+                        sub_sat(cost * (all_parts > PAGES_ONE_PART ? all_parts : PAGES_ONE_PART), LOOK_SLACK_NS);
+                w->pages_due_ns = wall_ns + (rest < PAGES_REST_MAX ? rest : PAGES_REST_MAX);
+        }
         put_pages(w, ret_sample);
         return PROCESS_ALIVE;
 }

@@ -198,19 +198,6 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
         (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
 }
 
-/* "Max address space     1073741824     unlimited     bytes" */
-static void sample_limits(const char *root, uint32_t pid, struct process_sample *s)
-{
-        static const char name[] = "Max address space";
-        char text[2048];
-
-        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) < 0)
-                return;
-        const char *line = strstr(text, name);
-        if (line)
-                (void)kernel_number(line + sizeof(name) - 1, &s->address_space_limit_bytes); /* else unlimited */
-}
-
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample)
 {
         struct process_sample s;
@@ -225,7 +212,15 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
         if (r < 0)
                 return r;
         sample_status(root, pid, &s);
-        sample_limits(root, pid, &s);
+        /* "Max address space     1073741824     unlimited     bytes" */
+        static const char name[] = "Max address space";
+        char text[2048];
+
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) >= 0) {
+                const char *line = strstr(text, name);
+                if (line)
+                        (void)kernel_number(line + sizeof(name) - 1, &s.address_space_limit_bytes); /* else unlimited */
+        }
         cgroup_memory(root, pid, &s);
         cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);
         *ret_sample = s;

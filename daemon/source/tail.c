@@ -85,23 +85,6 @@ static void detach_file(struct tail *t)
 
 /* ---------------------------------------------------------------- attaching */
 
-static void report_open_failure(struct tail *t, int error)
-{
-        struct source *s = &t->source;
-
-        if (s->from.known) {
-                s->from.known = false;
-                s->flowing = true;
-                source_cut(s, "%s was gone when the daemon was restarted", path_of(t));
-        }
-
-        if (error == ENOENT || error == ENOTDIR)
-                source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
-        else
-                source_set_retry(s, SOURCE_FAILED, "%s cannot be read: %s; trying again every second", path_of(t),
-                                 strerror(error));
-}
-
 static bool report_if_not_regular(struct tail *t, mode_t mode)
 {
         struct source *s = &t->source;
@@ -159,7 +142,19 @@ static bool attach_file(struct tail *t)
         watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
-                report_open_failure(t, errno);
+                struct source *s = &t->source;
+                const int error = errno;
+
+                if (s->from.known) {
+                        s->from.known = false;
+                        s->flowing = true;
+                        source_cut(s, "%s was gone when the daemon was restarted", path_of(t));
+                }
+                if (error == ENOENT || error == ENOTDIR)
+                        source_set_retry(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
+                else
+                        source_set_retry(s, SOURCE_FAILED, "%s cannot be read: %s; trying again every second",
+                                         path_of(t), strerror(error));
                 detach_file(t);
                 return false;
         }
@@ -260,24 +255,6 @@ static void check_removed(struct tail *t)
         detach_file(t);
 }
 
-static void check_replaced(struct tail *t)
-{
-        int error = 0;
-
-        switch (drain_file(t, &error)) {
-        case TURN_BUDGET:
-                break;
-        case TURN_ERROR:
-                lose_file(t, error);
-                break;
-        default:
-                source_cut(&t->source, "%s was replaced by another file", path_of(t));
-                detach_file(t);
-                break;
-        }
-        source_wake(t); /* goes on with the old file, or attaches the new one */
-}
-
 static void check_name(struct tail *t)
 {
         struct stat now;
@@ -288,7 +265,20 @@ static void check_name(struct tail *t)
                 return; /* any other error: what is open can still be read */
         }
         if (!same_file(&now, &t->id)) {
-                check_replaced(t);
+                int error = 0;
+
+                switch (drain_file(t, &error)) {
+                case TURN_BUDGET:
+                        break;
+                case TURN_ERROR:
+                        lose_file(t, error);
+                        break;
+                default:
+                        source_cut(&t->source, "%s was replaced by another file", path_of(t));
+                        detach_file(t);
+                        break;
+                }
+                source_wake(t); /* goes on with the old file, or attaches the new one */
         } else if (t->nameless) {
                 t->nameless = false;
                 source_set_state(&t->source, SOURCE_OPEN, "reading %s as it grows", path_of(t));

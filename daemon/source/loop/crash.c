@@ -45,16 +45,6 @@ static void put(const char *text)
         (void)ignored;
 }
 
-static void put_address(uintptr_t address)
-{
-        char text[2 + 2 * sizeof(address) + 1] = "0x";
-
-        for (size_t i = 0; i < 2 * sizeof(address); i++)
-                text[2 + i] = "0123456789abcdef"[address >> (8 * sizeof(address) - 4 * (i + 1)) & 15];
-        text[sizeof(text) - 1] = '\0';
-        put(text);
-}
-
 static void put_decimal(unsigned value, unsigned digits, char after)
 {
         char text[16];
@@ -107,7 +97,13 @@ static void on_crash(int number, siginfo_t *info, void *context)
                 if (signals[i].number == number)
                         put(signals[i].name);
         put(" address=");
-        put_address((uintptr_t)info->si_addr);
+        uintptr_t address = (uintptr_t)info->si_addr;
+        char text[2 + 2 * sizeof(address) + 1] = "0x";
+
+        for (size_t i = 0; i < 2 * sizeof(address); i++)
+                text[2 + i] = "0123456789abcdef"[address >> (8 * sizeof(address) - 4 * (i + 1)) & 15];
+        text[sizeof(text) - 1] = '\0';
+        put(text);
         put("; its stack, for addr2line(1):\n");
         backtrace_symbols_fd(frames, backtrace(frames, FRAMES_MAX), STDERR_FILENO);
         (void)raise(number); /* SA_RESETHAND: ends the process, with a core where one is wanted */

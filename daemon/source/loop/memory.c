@@ -82,24 +82,29 @@ const char *memory_words(void)
         return m.state == MEMORY_PLENTY ? NULL : m.words;
 }
 
-static void give_back(uint64_t mono_ns)
-{
-        if (mono_ns < m.trim_ns)
-                return;
-        const uint64_t began_ns = clock_mono_ns();
-        (void)malloc_trim(0);
-        const uint64_t pause_ns = (clock_mono_ns() - began_ns) * TRIM_PART;
-        m.trim_ns = mono_ns + (pause_ns > MEMORY_TRIM_NS ? pause_ns : MEMORY_TRIM_NS);
-}
-
 /* Above a threshold; with hysteresis. */
 static int is_above(unsigned pct, enum memory_state state)
 {
         return m.resident / 100 >= m.budget / 10000 * (m.state >= state ? pct - MEMORY_BACK_PCT : pct);
 }
 
-static void log_pressure(enum memory_state before)
+void memory_update_usage(uint64_t resident_bytes, uint64_t mono_ns)
 {
+        const enum memory_state before = m.state;
+
+        m.resident = resident_bytes;
+        m.unseen_bytes = 0;
+        if (mono_ns >= m.trim_ns) {
+                const uint64_t began_ns = clock_mono_ns();
+                (void)malloc_trim(0);
+                const uint64_t pause_ns = (clock_mono_ns() - began_ns) * TRIM_PART;
+                m.trim_ns = mono_ns + (pause_ns > MEMORY_TRIM_NS ? pause_ns : MEMORY_TRIM_NS);
+        }
+        if (m.budget == UNKNOWN_U64 || resident_bytes == 0)
+                return;
+        m.state = is_above(MEMORY_FULL_PCT, MEMORY_FULL)     ? MEMORY_FULL
+                  : is_above(MEMORY_TIGHT_PCT, MEMORY_TIGHT) ? MEMORY_TIGHT
+                                                             : MEMORY_PLENTY;
         char resident[HW_NUMBER_MAX], budget[HW_NUMBER_MAX];
 
         (void)hw_bytes_text(resident, sizeof(resident), (double)m.resident);
@@ -115,19 +120,4 @@ static void log_pressure(enum memory_state before)
                 log_info("memory=%s budget=%s there is room again", resident, budget);
         else
                 log_warning("memory=%s budget=%s %s", resident, budget, m.words);
-}
-
-void memory_update_usage(uint64_t resident_bytes, uint64_t mono_ns)
-{
-        const enum memory_state before = m.state;
-
-        m.resident = resident_bytes;
-        m.unseen_bytes = 0;
-        give_back(mono_ns);
-        if (m.budget == UNKNOWN_U64 || resident_bytes == 0)
-                return;
-        m.state = is_above(MEMORY_FULL_PCT, MEMORY_FULL)     ? MEMORY_FULL
-                  : is_above(MEMORY_TIGHT_PCT, MEMORY_TIGHT) ? MEMORY_TIGHT
-                                                             : MEMORY_PLENTY;
-        log_pressure(before);
 }

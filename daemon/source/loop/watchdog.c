@@ -49,21 +49,6 @@ const char *watchdog_kind_name(enum watchdog_kind kind)
 
 /* ---------------------------------------------------------------------- a turn */
 
-/* What the turn did: " source_ms=80 rules_ms=40". */
-static void format_parts(const struct watchdog_turn *t, char *out, size_t size)
-{
-        size_t used = 0;
-
-        out[0] = 0;
-        for (unsigned k = 1; k < WATCHDOG_KINDS && used < size; k++) {
-                if (t->part_ns[k] < 1000000)
-                        continue;
-                int n = snprintf(out + used, size - used, " %s_ms=%llu", watchdog_kind_name((enum watchdog_kind)k),
-                                 (unsigned long long)(t->part_ns[k] / 1000000));
-                used += n > 0 ? (size_t)n : 0;
-        }
-}
-
 static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
 {
         for (unsigned k = 1; k < WATCHDOG_KINDS; k++)
@@ -80,7 +65,19 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
                 m->longest = *t;
         if (t->wall_ns > WATCHDOG_LONG_NS) {
                 char parts[256];
-                format_parts(t, parts, sizeof(parts));
+                /* What the turn did: " source_ms=80 rules_ms=40". */
+                size_t size = sizeof(parts);
+                size_t used = 0;
+
+                parts[0] = 0;
+                for (unsigned k = 1; k < WATCHDOG_KINDS && used < size; k++) {
+                        if (t->part_ns[k] < 1000000)
+                                continue;
+                        int n = snprintf(parts + used, size - used, " %s_ms=%llu",
+                                         watchdog_kind_name((enum watchdog_kind)k),
+                                         (unsigned long long)(t->part_ns[k] / 1000000));
+                        used += n > 0 ? (size_t)n : 0;
+                }
                 if (t->cpu_ns >= WATCHDOG_LONG_NS)
                         log_warning("turn_ms=%llu cpu_ms=%llu kind=%s target=%s the loop was away so long:%s",
                                     (unsigned long long)(t->wall_ns / 1000000),
