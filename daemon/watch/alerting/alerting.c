@@ -34,31 +34,27 @@ static uint64_t end_of_second(uint64_t time_ns)
         return ckd_add(&end, time_ns - time_ns % HISTORY_STEP_NS, HISTORY_STEP_NS) ? UINT64_MAX : end;
 }
 
-/*
- * A log says what its Unix time is only in some event, which may come late where buffers are flushed in no order. What
- * was counted by event time until then is moved with the clock, so that no window loses it.
- */
-static void begin_unix_time(struct alerting *a, uint64_t now)
-{
-        const uint64_t elapsed = a->began_ns == UNKNOWN_U64 ? 0 : a->target_ns - a->began_ns;
-
-        a->in_unix_time = true;
-        if (a->began_ns == UNKNOWN_U64)
-                return;
-        a->began_ns = a->target_ns = sub_sat(now, elapsed);
-        for (unsigned i = RULE_LOST_BYTES; i < RULE_STREAM_LAG; i++)
-                gauge_clear(&a->gauges[GAUGE(i)]);
-        alerting_sample_target(a);
-}
-
 /* Advances the target's clock: live by ours, in a finished log by the log's. */
 static void advance_clock(struct alerting *a)
 {
         uint64_t newest = model_time_ns(a->model),
                  now = a->live ? clock_wall_ns() - a->stepped_ns : model_wall_time(a->model, newest);
 
-        if (now != UNKNOWN_U64 && !a->live && !a->in_unix_time)
-                begin_unix_time(a, now);
+        if (now != UNKNOWN_U64 && !a->live && !a->in_unix_time) {
+                /*
+                 * A log says what its Unix time is only in some event, which may come late where buffers are flushed
+                 * in no order. What was counted by event time until then is moved with the clock: no window loses it.
+                 */
+                const uint64_t elapsed = a->began_ns == UNKNOWN_U64 ? 0 : a->target_ns - a->began_ns;
+
+                a->in_unix_time = true;
+                if (a->began_ns != UNKNOWN_U64) {
+                        a->began_ns = a->target_ns = sub_sat(now, elapsed);
+                        for (unsigned i = RULE_LOST_BYTES; i < RULE_STREAM_LAG; i++)
+                                gauge_clear(&a->gauges[GAUGE(i)]);
+                        alerting_sample_target(a);
+                }
+        }
         if (now == UNKNOWN_U64 && ckd_add(&now, a->base_ns, newest))
                 now = UINT64_MAX;
         if (now > a->target_ns)

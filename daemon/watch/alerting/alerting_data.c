@@ -412,23 +412,18 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
         push_value(a, RULE_UNNEEDED, at, memory_unneeded(a, time_ns));
 }
 
-/* Counters of a target begin at 0: what happens in its first second is an increase too. */
-static void begin_counters(struct alerting *a)
+void alerting_sample_target(struct alerting *a)
 {
+        /* Counters of a target begin at 0: what happens in its first second is an increase too. */
         const uint64_t before_ns = sub_sat(a->target_ns, HISTORY_STEP_NS);
         struct trend_cell b;
 
-        if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)].series, a->target_ns, &b))
-                return;
-        push_value(a, RULE_LOST_BYTES, before_ns, 0);
-        push_value(a, RULE_RESTARTS, before_ns, 0);
-        push_value(a, RULE_CRASHES, before_ns, 0);
-        push_value(a, RULE_FAILURES, before_ns, 0);
-}
-
-void alerting_sample_target(struct alerting *a)
-{
-        begin_counters(a);
+        if (!history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)].series, a->target_ns, &b)) {
+                push_value(a, RULE_LOST_BYTES, before_ns, 0);
+                push_value(a, RULE_RESTARTS, before_ns, 0);
+                push_value(a, RULE_CRASHES, before_ns, 0);
+                push_value(a, RULE_FAILURES, before_ns, 0);
+        }
         push_value(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
         push_value(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
         push_value(a, RULE_CRASHES, a->target_ns, (double)a->crashes);

@@ -20,19 +20,6 @@
 
 /* ------------------------------------------------------------------- write */
 
-static void put_silence(struct json_out *j, const struct silence *s)
-{
-        json_line(j);
-        json_open(j, '{');
-        json_member_u64(j, "id", s->id);
-        json_member_text(j, "rule", s->rule);
-        json_member_text(j, "target", s->target);
-        json_member_text(j, "why", s->why);
-        json_member_u64(j, "created", s->created_wall_ns);
-        json_member_u64(j, "until", s->until_wall_ns);
-        json_close(j, '}');
-}
-
 char *silence_state_text(const struct silences *silences)
 {
         struct document document;
@@ -44,8 +31,18 @@ char *silence_state_text(const struct silences *silences)
         json_open(&j, '{');
         json_member_u64(&j, "version", 1);
         json_member_open(&j, "silences", '[');
-        for (size_t i = 0; i < silences->n; i++)
-                put_silence(&j, &silences->items[i]);
+        for (size_t i = 0; i < silences->n; i++) {
+                const struct silence *s = &silences->items[i];
+                json_line(&j);
+                json_open(&j, '{');
+                json_member_u64(&j, "id", s->id);
+                json_member_text(&j, "rule", s->rule);
+                json_member_text(&j, "target", s->target);
+                json_member_text(&j, "why", s->why);
+                json_member_u64(&j, "created", s->created_wall_ns);
+                json_member_u64(&j, "until", s->until_wall_ns);
+                json_close(&j, '}');
+        }
         json_close(&j, ']');
         json_member_open(&j, "done", '[');
         json_close(&j, ']');
@@ -88,8 +85,11 @@ static bool read_silence(const json_t *o, struct silence *s)
                read_number(o, "created", &s->created_wall_ns) && read_number(o, "until", &s->until_wall_ns);
 }
 
-static bool read_silences(const json_t *list, uint64_t now, struct silences *all, struct error *error)
+static bool read_all(const json_t *root, uint64_t now, struct silences *all, struct error *error)
 {
+        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1)
+                return refuse(error, "version", 0, "1");
+        const json_t *list = json_object_get(root, "silences");
         struct error why;
         uint64_t id;
 
@@ -104,13 +104,6 @@ static bool read_silences(const json_t *list, uint64_t now, struct silences *all
                         return error_set(error, "silence %zu: %s", i + 1, why.text);
         }
         return true;
-}
-
-static bool read_all(const json_t *root, uint64_t now, struct silences *all, struct error *error)
-{
-        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1)
-                return refuse(error, "version", 0, "1");
-        return read_silences(json_object_get(root, "silences"), now, all, error);
 }
 
 bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences,

@@ -69,14 +69,6 @@ static bool read_section(struct yaml_file *f, const struct yaml_entry *section, 
         return good;
 }
 
-static bool read_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        bool yes = false, good = yaml_boolean(f, node, &yes);
-
-        c->show_arguments |= yes;
-        return good;
-}
-
 /* A list of `what`, each of which `add` adds. */
 static bool read_list(struct yaml_file *f, const yaml_node_t *node, const char *list, const char *what,
                       bool (*add)(struct config *c, const char *text, struct error *error), struct config *c)
@@ -161,8 +153,13 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
         if (setting)
                 return read_setting(f, e, setting, c);
-        if (!strcmp(e->key, "show_arguments"))
-                return read_show_arguments(f, e->value, c);
+        if (!strcmp(e->key, "show_arguments")) {
+                const yaml_node_t *node = e->value;
+                bool yes = false, good = yaml_boolean(f, node, &yes);
+
+                c->show_arguments |= yes;
+                return good;
+        }
         if (!strcmp(e->key, "sources")) {
                 static const char *const keys[] = { "allow" };
                 if (!CHECK_KEYS(f, e->value, "allow", keys))

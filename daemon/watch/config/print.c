@@ -51,23 +51,6 @@ static void print_daemon(const struct config *c)
                 printf("census_memory: %" PRIu64 "\n", c->census_memory_bytes);
 }
 
-static void print_kept(const struct config *c)
-{
-        printf("keep_ended:\n  targets: %" PRIu32 "\n", c->keep_ended.most);
-        print_ms("time", c->keep_ended.for_ns);
-        if (c->record.directory[0]) {
-                print_text("record:\n  directory: ", c->record.directory);
-                printf("  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  free: %" PRIu64 "\n  bundles: %s\n",
-                       c->record.total_bytes, c->record.target_bytes, c->record.free_bytes,
-                       c->record.no_bundles ? "false" : "true");
-                print_ms("time", c->record.for_ns);
-        }
-        if (c->checkpoint.directory[0]) {
-                print_text("checkpoint:\n  directory: ", c->checkpoint.directory);
-                print_ms("every", c->checkpoint.every_ns);
-        }
-}
-
 static void print_labels(const char *labels)
 {
         const char *label;
@@ -93,7 +76,19 @@ void config_print(const struct config *c)
         print_ms("leak_after", t.trend.leak_after_ns);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
-        print_kept(c);
+        printf("keep_ended:\n  targets: %" PRIu32 "\n", c->keep_ended.most);
+        print_ms("time", c->keep_ended.for_ns);
+        if (c->record.directory[0]) {
+                print_text("record:\n  directory: ", c->record.directory);
+                printf("  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  free: %" PRIu64 "\n  bundles: %s\n",
+                       c->record.total_bytes, c->record.target_bytes, c->record.free_bytes,
+                       c->record.no_bundles ? "false" : "true");
+                print_ms("time", c->record.for_ns);
+        }
+        if (c->checkpoint.directory[0]) {
+                print_text("checkpoint:\n  directory: ", c->checkpoint.directory);
+                print_ms("every", c->checkpoint.every_ns);
+        }
         printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");
         for (size_t i = 0; i < c->allow.n; i++)
                 print_text("    - ", c->allow.patterns[i]);

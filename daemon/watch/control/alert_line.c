@@ -82,22 +82,6 @@ static void put_step(struct json_out *j, const struct action_step *s)
         json_close(j, '}');
 }
 
-static void put_plan(struct json_out *j, const struct action_plan *plan)
-{
-        json_member_open(j, "do", '[');
-        for (size_t i = 0; plan && i < action_plan_steps(plan); i++)
-                put_step(j, action_plan_step(plan, i));
-        json_close(j, ']');
-        if (!plan)
-                return;
-        const struct action_limits *limits = action_plan_limits(plan);
-        json_member_open(j, "limits", '{');
-        json_member_u64(j, "count", limits->count);
-        json_member_u64(j, "perAlert", limits->per_alert);
-        json_member_u64(j, "windowNs", limits->window_ns);
-        json_close(j, '}');
-}
-
 char *alert_line(const char *target, const struct alert *a, const struct silence *silence, uint64_t gone_wall_ns,
                  size_t *ret_size)
 {
@@ -121,7 +105,19 @@ char *alert_line(const char *target, const struct alert *a, const struct silence
                 json_member_text(&j, "why", silence->why);
                 json_close(&j, '}');
         }
-        put_plan(&j, a->rule->plan);
+        const struct action_plan *plan = a->rule->plan;
+        json_member_open(&j, "do", '[');
+        for (size_t i = 0; plan && i < action_plan_steps(plan); i++)
+                put_step(&j, action_plan_step(plan, i));
+        json_close(&j, ']');
+        if (plan) {
+                const struct action_limits *limits = action_plan_limits(plan);
+                json_member_open(&j, "limits", '{');
+                json_member_u64(&j, "count", limits->count);
+                json_member_u64(&j, "perAlert", limits->per_alert);
+                json_member_u64(&j, "windowNs", limits->window_ns);
+                json_close(&j, '}');
+        }
         json_close(&j, '}');
         (void)putc_unlocked('\n', line.to);
         if (!document_close(&line))

@@ -143,32 +143,6 @@ static void next_name(const char **names, char out[KEEPER_NAME_MAX])
                 *names = (*names)[n] ? *names + n + 1 : NULL;
 }
 
-static void restore_descriptors(struct fd_store *s)
-{
-        const char *names = getenv("LISTEN_FDNAMES");
-        const unsigned n = descriptors_passed();
-        char name[KEEPER_NAME_MAX];
-
-        for (unsigned i = 0; i < n; i++) {
-                const int fd = DESCRIPTORS_PASSED_FIRST + (int)i;
-                next_name(&names, name);
-                if (descriptors_is_listener(fd)) /* of a socket unit: the transport has those that it listens at */
-                        continue;
-                if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-                        break;
-                struct kept *k = find_descriptor(s, name) ? NULL : add_descriptor(s, name);
-                if (k)
-                        k->held_fd = fd;
-                else
-                        (void)close(fd);
-        }
-        if (s->n > 0)
-                log_info("%zu descriptors taken back from the service manager", s->n);
-        (void)unsetenv("LISTEN_PID");
-        (void)unsetenv("LISTEN_FDS");
-        (void)unsetenv("LISTEN_FDNAMES");
-}
-
 void fd_store_update(struct fd_store *s, uint64_t mono_ns)
 {
         if (s->settled_ns == 0)
@@ -196,7 +170,28 @@ struct fd_store *fd_store_new(int socket)
                 return NULL;
         s->socket = socket;
         s->keeper = (struct keeper){ s, keep_descriptor, forget_descriptor };
-        restore_descriptors(s);
+        const char *names = getenv("LISTEN_FDNAMES");
+        const unsigned n = descriptors_passed();
+        char name[KEEPER_NAME_MAX];
+
+        for (unsigned i = 0; i < n; i++) {
+                const int fd = DESCRIPTORS_PASSED_FIRST + (int)i;
+                next_name(&names, name);
+                if (descriptors_is_listener(fd)) /* of a socket unit: the transport has those that it listens at */
+                        continue;
+                if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+                        break;
+                struct kept *k = find_descriptor(s, name) ? NULL : add_descriptor(s, name);
+                if (k)
+                        k->held_fd = fd;
+                else
+                        (void)close(fd);
+        }
+        if (s->n > 0)
+                log_info("%zu descriptors taken back from the service manager", s->n);
+        (void)unsetenv("LISTEN_PID");
+        (void)unsetenv("LISTEN_FDS");
+        (void)unsetenv("LISTEN_FDNAMES");
         return s;
 }
 

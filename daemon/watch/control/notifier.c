@@ -446,27 +446,24 @@ struct notifier *notifier_new(const struct notifier_options *options)
         return n;
 }
 
-/* The daemon has stopped reading, so blocking is harmless now. */
-static void wait_for_child(pid_t pid)
-{
-        int status;
-
-        (void)kill(pid, SIGTERM);
-        if (shutdown_reap(pid, &status, STOP_NOTIFIER))
-                return;
-        log_warning("notifier: pid=%d does not end; killing it", (int)pid);
-        (void)kill(pid, SIGKILL);
-        (void)waitpid(pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */
-}
-
 void notifier_stop(struct notifier *n)
 {
         n->options.start = n->wanted = false;
         if (n->pipe)
                 bufferevent_free(n->pipe);
         n->pipe = NULL;
-        if (n->pid)
-                wait_for_child(n->pid);
+        if (n->pid) {
+                /* The daemon has stopped reading, so blocking is harmless now. */
+                pid_t pid = n->pid;
+                int status;
+
+                (void)kill(pid, SIGTERM);
+                if (!shutdown_reap(pid, &status, STOP_NOTIFIER)) {
+                        log_warning("notifier: pid=%d does not end; killing it", (int)pid);
+                        (void)kill(pid, SIGKILL);
+                        (void)waitpid(pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */
+                }
+        }
         n->pid = 0;
         free_event(&n->child_event);
         free_event(&n->again);

@@ -16,22 +16,6 @@
 
 #define CHECK_S 5 /* between two checks that the file is still there */
 
-static void report_before(struct own_life *own, const struct daemon_life *before)
-{
-        if (!daemon_life_died(before))
-                return;
-        (void)daemon_life_text(own->text, before);
-        log_warning("the daemon before this one, process %ld, %s", (long)before->pid, own->text);
-        hw__daemon_before__init(&own->before);
-        if (before->end == LIFE_SIGNAL)
-                PUT(&own->before, signal, (uint32_t)before->signal);
-        PUT(&own->before, started_wall_ns, before->began_ns);
-        if (before->ended_ns)
-                PUT(&own->before, ended_wall_ns, before->ended_ns);
-        PUT(&own->before, in_a_row, daemon_life_failures(before));
-        own->before.text = own->text;
-}
-
 /* A descriptor, or -errno with a sentence. */
 static int begin_life(const struct own_life *own, struct daemon_life *ret_before, struct error *error)
 {
@@ -101,7 +85,18 @@ bool own_life_begin(struct own_life *own, const struct config *config)
                 snprintf(older, sizeof(older), "%s/daemon.log.1", place);
                 log_bound_file(older);
         }
-        report_before(own, &before);
+        if (daemon_life_died(&before)) {
+                (void)daemon_life_text(own->text, &before);
+                log_warning("the daemon before this one, process %ld, %s", (long)before.pid, own->text);
+                hw__daemon_before__init(&own->before);
+                if (before.end == LIFE_SIGNAL)
+                        PUT(&own->before, signal, (uint32_t)before.signal);
+                PUT(&own->before, started_wall_ns, before.began_ns);
+                if (before.ended_ns)
+                        PUT(&own->before, ended_wall_ns, before.ended_ns);
+                PUT(&own->before, in_a_row, daemon_life_failures(&before));
+                own->before.text = own->text;
+        }
         return true;
 }
 

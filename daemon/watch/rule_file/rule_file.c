@@ -124,25 +124,6 @@ static bool report_error(struct reader *r, const struct places *p, const struct 
         return yaml_error(&r->file, at, 0, "%s: %s", names[e->field], e->text);
 }
 
-/* Puts the rule into the set, replacing the one it modifies. */
-static bool place_rule(struct reader *r, const struct places *p, struct rule *rule, struct rule *changed)
-{
-        if (!changed && ruleset_add(r->set, rule))
-                return true;
-        if (!changed) {
-                rule_destroy(&rule);
-                return yaml_error(&r->file, p->rule, 0, "more than %u rules", RULES_MAX);
-        }
-        for (size_t i = 0; i < r->set->n; i++)
-                if (r->set->rules[i] == changed)
-                        r->set->rules[i] = rule;
-        if (changed->plan && !rule->plan)
-                rule->plan = action_plan_ref(changed->plan);
-        action_plan_unref(&changed->plan);
-        rule_destroy(&changed);
-        return true;
-}
-
 static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t *node, const struct rule_text *t,
                       const struct places *p, struct rule *changed)
 {
@@ -161,7 +142,21 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
         }
         rule->builtin = rule->changed = changed;
         rule->plan = plan;
-        return place_rule(r, p, rule, changed);
+        /* Puts the rule into the set, replacing the one it modifies. */
+        if (!changed && ruleset_add(r->set, rule))
+                return true;
+        if (!changed) {
+                rule_destroy(&rule);
+                return yaml_error(&r->file, p->rule, 0, "more than %u rules", RULES_MAX);
+        }
+        for (size_t i = 0; i < r->set->n; i++)
+                if (r->set->rules[i] == changed)
+                        r->set->rules[i] = rule;
+        if (changed->plan && !rule->plan)
+                rule->plan = action_plan_ref(changed->plan);
+        action_plan_unref(&changed->plan);
+        rule_destroy(&changed);
+        return true;
 }
 
 /* The rule of the pack that this one modifies, or NULL; a duplicate name is a mistake. */
@@ -302,18 +297,6 @@ static bool read_file(struct reader *r)
         return good;
 }
 
-static void add_file(struct reader *r, const char *path, const struct error_sink *says)
-{
-        r->good = yaml_file_read(&r->file, path, says) && read_file(r) && r->good;
-        yaml_file_done(&r->file);
-}
-
-static void add_text(struct reader *r, const char *name, const char *text, const struct error_sink *says)
-{
-        r->good = yaml_file_parse(&r->file, name, text, says) && read_file(r) && r->good;
-        yaml_file_done(&r->file);
-}
-
 static bool add_pack(struct ruleset *set, struct rule_error *error)
 {
         for (const struct rule_text *t = builtin_rules; t->name; t++) {
@@ -356,8 +339,11 @@ struct ruleset *rules_load(const char *const *paths, size_t n, const struct erro
 
         if (!begin_reading(&r, says))
                 return NULL;
-        for (size_t i = 0; i < n; i++)
-                add_file(&r, paths[i], says);
+        for (size_t i = 0; i < n; i++) {
+                const char *path = paths[i];
+                r.good = yaml_file_read(&r.file, path, says) && read_file(&r) && r.good;
+                yaml_file_done(&r.file);
+        }
         return finish_reading(&r);
 }
 
@@ -367,6 +353,7 @@ struct ruleset *rules_load_text(const char *name, const char *text, const struct
 
         if (!begin_reading(&r, says))
                 return NULL;
-        add_text(&r, name, text, says);
+        r.good = yaml_file_parse(&r.file, name, text, says) && read_file(&r) && r.good;
+        yaml_file_done(&r.file);
         return finish_reading(&r);
 }

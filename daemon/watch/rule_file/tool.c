@@ -7,8 +7,13 @@
 #include "proto/wire/action_plan.h"
 #include "heapwatch/text.h"
 
-static void print_counts(size_t n_files, const struct ruleset *set)
+int rules_tool_check(char *const *paths, size_t n)
 {
+        struct rulebook book;
+
+        if (!rulebook_open(&book, paths, n, &diagnostics_to_stderr))
+                return 2;
+        const struct ruleset *set = book.rules;
         size_t own = 0, builtin = 0, changed = 0;
 
         for (size_t i = 0; i < set->n; i++) {
@@ -16,20 +21,11 @@ static void print_counts(size_t n_files, const struct ruleset *set)
                 builtin += set->rules[i]->builtin;
                 changed += set->rules[i]->changed;
         }
-        printf("%zu file%s good: %zu rule%s of %s own, %zu built in", n_files, n_files == 1 ? " is" : "s are", own,
-               own == 1 ? "" : "s", n_files == 1 ? "its" : "their", builtin);
+        printf("%zu file%s good: %zu rule%s of %s own, %zu built in", n, n == 1 ? " is" : "s are", own,
+               own == 1 ? "" : "s", n == 1 ? "its" : "their", builtin);
         if (changed > 0)
                 printf(", %zu of them changed", changed);
         printf("\n");
-}
-
-int rules_tool_check(char *const *paths, size_t n)
-{
-        struct rulebook book;
-
-        if (!rulebook_open(&book, paths, n, &diagnostics_to_stderr))
-                return 2;
-        print_counts(n, book.rules);
         rulebook_close(&book);
         return 0;
 }

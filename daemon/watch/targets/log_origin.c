@@ -21,16 +21,6 @@ void log_origin_begin(struct log_origin *o, uint64_t first_ns)
                 o->decoder = hw_eventlog_new();
 }
 
-static void see_event(struct log_origin *o, const struct hw_event *e)
-{
-        if (e->id == HW_OSPROCESS_PID)
-                o->pid = hw_event_u32(e, 4);
-        if (e->id != HW_TASK_CREATE || e->time_ns >= o->task_ns)
-                return;
-        o->task_ns = e->time_ns;
-        o->task = hw_event_u64(e, 10);
-}
-
 bool log_origin_bytes(struct log_origin *o, const uint8_t *bytes, size_t n)
 {
         struct hw_event events[EVENTS];
@@ -42,8 +32,15 @@ bool log_origin_bytes(struct log_origin *o, const uint8_t *bytes, size_t n)
         hw_eventlog_input(o->decoder, bytes, n);
         do {
                 status = hw_eventlog_read(o->decoder, events, EVENTS, &got);
-                for (size_t i = 0; i < got; i++)
-                        see_event(o, &events[i]);
+                for (size_t i = 0; i < got; i++) {
+                        const struct hw_event *e = &events[i];
+                        if (e->id == HW_OSPROCESS_PID)
+                                o->pid = hw_event_u32(e, 4);
+                        if (e->id != HW_TASK_CREATE || e->time_ns >= o->task_ns)
+                                continue;
+                        o->task_ns = e->time_ns;
+                        o->task = hw_event_u64(e, 10);
+                }
                 if (status == HW_EVENTLOG_END || (o->pid && o->task_ns != UINT64_MAX))
                         return false;
         } while (status != HW_EVENTLOG_NEED_MORE);

@@ -398,21 +398,6 @@ static int read_block(struct log_reader *r)
 
 /* ------------------------------------------------------------------------ all logs */
 
-static int send_last(const struct log_reader *r)
-{
-        Hw__Update update = HW__UPDATE__INIT;
-        Hw__DaemonState state = HW__DAEMON_STATE__INIT;
-
-        PUT(&update, epoch, EPOCH);
-        PUT(&update, sequence, 1);
-        update.target = (char *)"";
-        update.body_case = HW__UPDATE__BODY_DAEMON;
-        update.daemon = &state;
-        state.version = (char *)HEAPWATCH_VERSION;
-        PUT(&state, finished, true);
-        return r->options.sink.send(r->options.sink.ctx, &update);
-}
-
 int log_reader_step(struct log_reader *r)
 {
         int status = 0;
@@ -427,8 +412,19 @@ int log_reader_step(struct log_reader *r)
                 return 1;
         case READING:
                 status = r->options.lists ? read_block(r) : read_piece(r);
-                if (status == 0 && r->stage == FINISHED)
-                        status = send_last(r);
+                if (status == 0 && r->stage == FINISHED) {
+                        Hw__Update update = HW__UPDATE__INIT;
+                        Hw__DaemonState state = HW__DAEMON_STATE__INIT;
+
+                        PUT(&update, epoch, EPOCH);
+                        PUT(&update, sequence, 1);
+                        update.target = (char *)"";
+                        update.body_case = HW__UPDATE__BODY_DAEMON;
+                        update.daemon = &state;
+                        state.version = (char *)HEAPWATCH_VERSION;
+                        PUT(&state, finished, true);
+                        status = r->options.sink.send(r->options.sink.ctx, &update);
+                }
                 break;
         case FINISHED:
                 return 0;

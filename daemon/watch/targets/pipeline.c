@@ -243,24 +243,20 @@ void pipeline_close_bands(struct pipeline *p, bool closed)
         model_close_bands(p->model, closed);
 }
 
-static void tick_recording(struct pipeline *p)
-{
-        struct recording_state state;
-
-        recording_tick(p->recording);
-        recording_state(p->recording, &state);
-        if (p->alerting)
-                alerting_recording(p->alerting, state.paused ? state.detail : "", state.paused && state.first_paused,
-                                   sub_sat(state.paused_runs, 1));
-}
-
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         watchdog_of(p->name);
         pipeline_poll_process(p, wall_ns);
-        if (p->recording)
-                tick_recording(p);
+        if (p->recording) {
+                struct recording_state state;
+
+                recording_tick(p->recording);
+                recording_state(p->recording, &state);
+                if (p->alerting)
+                        alerting_recording(p->alerting, state.paused ? state.detail : "",
+                                           state.paused && state.first_paused, sub_sat(state.paused_runs, 1));
+        }
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));

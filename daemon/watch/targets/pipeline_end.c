@@ -139,36 +139,26 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         };
 }
 
-/* By the clock that was set while it ran, as its times were when it was watched. */
-static void recall_clock(struct pipeline *p, const struct run_end *end)
-{
-        const uint64_t start_wall_ns = run_anchor_wall_ns(model_run(p->model));
-
-        if (end->started_wall_ns && start_wall_ns != UNKNOWN_U64)
-                model_step_clock(p->model, (int64_t)(end->started_wall_ns - start_wall_ns),
-                                 "heapwatch: the clock was set during the run: its times follow that of its end");
-}
-
-/* Resident memory of the last moment, of which the log has nothing. */
-static void recall_resident(struct pipeline *p, const struct run_end *end)
-{
-        const uint64_t at_ns = model_event_time(p->model, end->resident_wall_ns), now_ns = model_time_ns(p->model);
-        struct process_sample sample = model_heap(p->model)->process;
-
-        if (!end->resident_bytes)
-                return;
-        sample.rss_bytes = end->resident_bytes;
-        sample.wall_ns = end->resident_wall_ns;
-        model_process(p->model, at_ns < now_ns ? at_ns : now_ns, &sample);
-}
-
 /* A log from a recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
 static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 {
         const struct run_end *end = &p->recorded_end;
 
-        recall_clock(p, end);
-        recall_resident(p, end);
+        /* By the clock that was set while it ran, as its times were when it was watched. */
+        const uint64_t start_wall_ns = run_anchor_wall_ns(model_run(p->model));
+
+        if (end->started_wall_ns && start_wall_ns != UNKNOWN_U64)
+                model_step_clock(p->model, (int64_t)(end->started_wall_ns - start_wall_ns),
+                                 "heapwatch: the clock was set during the run: its times follow that of its end");
+        /* Resident memory of the last moment, of which the log has nothing. */
+        const uint64_t at_ns = model_event_time(p->model, end->resident_wall_ns), now_ns = model_time_ns(p->model);
+        struct process_sample sample = model_heap(p->model)->process;
+
+        if (end->resident_bytes) {
+                sample.rss_bytes = end->resident_bytes;
+                sample.wall_ns = end->resident_wall_ns;
+                model_process(p->model, at_ns < now_ns ? at_ns : now_ns, &sample);
+        }
         p->state.why = end->why;
         p->state.ended = (struct run_exit){
                 .known = end->exit_known,
@@ -224,34 +214,29 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         return ON_END_UNKNOWN;
 }
 
-static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
-{
-        char detail[sizeof(p->state.detail)];
-        const struct life_evidence e = gather_evidence(p, p->marked);
-        const enum life_event end = life_judge_end(&e);
-        const bool told_soon = p->one_run && !e.executed && lost_ns < EXIT_REPORT_NS;
-
-        if (!e.process_seen || e.exit_known || told_soon || end == ON_END_UNKNOWN)
-                return;
-        if (e.executed)
-                format_executed(p, detail, sizeof(detail));
-        else if (end == ON_END_WELL)
-                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone" UNKNOWN_END,
-                         run_process(model_run(p->model)));
-        else
-                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone%s%s", model_run(p->model)->pid,
-                         pipeline_has_no_log(p) ? "" : ", and its log has no end marker",
-                         e.oom_killed ? "; its control group ran out of memory" : "");
-        pipeline_happens_now(p, end, detail);
-}
-
 void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)
 {
         const uint64_t lost_ns = sub_sat(wall_ns, p->state.state_since_wall_ns);
 
         if (!life_is_lost(p->state.life))
                 return;
-        check_lost_process(p, lost_ns);
+        char detail[sizeof(p->state.detail)];
+        const struct life_evidence e = gather_evidence(p, p->marked);
+        const enum life_event end = life_judge_end(&e);
+        const bool told_soon = p->one_run && !e.executed && lost_ns < EXIT_REPORT_NS;
+
+        if (e.process_seen && !e.exit_known && !told_soon && end != ON_END_UNKNOWN) {
+                if (e.executed)
+                        format_executed(p, detail, sizeof(detail));
+                else if (end == ON_END_WELL)
+                        snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone" UNKNOWN_END,
+                                 run_process(model_run(p->model)));
+                else
+                        snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone%s%s", model_run(p->model)->pid,
+                                 pipeline_has_no_log(p) ? "" : ", and its log has no end marker",
+                                 e.oom_killed ? "; its control group ran out of memory" : "");
+                pipeline_happens_now(p, end, detail);
+        }
         if (lost_ns > LOST_PATIENCE_NS)
                 pipeline_happens_now(p, ON_LONG_LOST, NULL);
 }

@@ -58,12 +58,6 @@ static bool settle_state(struct pipeline *p)
         return true;
 }
 
-static void await_return(struct pipeline *p)
-{
-        same_run_destroy(&p->same_run);
-        p->same_run = p->live ? same_run_new(p->model) : NULL; /* what follows in a finished log is another run */
-}
-
 static void begin_run(struct pipeline *p)
 {
         p->state.runs++;
@@ -119,13 +113,6 @@ static void reopen_source(struct pipeline *p)
                 recording_begin(p->recording, p->decoder, p->state.last_bytes_wall_ns);
 }
 
-/* Alerts about how the program ended are over when another takes its name; the others span its runs. */
-static void release_alerts(struct pipeline *p)
-{
-        if (p->alerting)
-                alerting_set_end(p->alerting, ALERTING_ENDED, "");
-}
-
 /* ------------------------------------------------------------------- states */
 
 static const char *detail_in_run(const struct pipeline *p, unsigned effects, char *text, size_t size)
@@ -168,8 +155,11 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                         return false;
                 if ((step.effects & DO_REPORT_END) && p->alerting)
                         alerting_set_end(p->alerting, end_of(step.next), why ? why : p->state.detail);
-                if (step.effects & DO_AWAIT_RETURN)
-                        await_return(p);
+                if (step.effects & DO_AWAIT_RETURN) {
+                        same_run_destroy(&p->same_run);
+                        p->same_run = p->live ? same_run_new(p->model)
+                                              : NULL; /* what follows in a finished log is another run */
+                }
                 if ((step.effects & DO_KEEP_PREVIOUS) && p->next_run)
                         p->next_run(p->next_run_ctx, p);
                 if (step.effects & DO_BEGIN_RUN)
@@ -180,8 +170,9 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                         reopen_source(p);
                 if (step.effects & DO_COUNT_GAP)
                         count_gap(p);
-                if (step.effects & DO_RELEASE_ALERTS)
-                        release_alerts(p);
+                /* Alerts about how it ended are over when another takes its name; the others span its runs. */
+                if ((step.effects & DO_RELEASE_ALERTS) && p->alerting)
+                        alerting_set_end(p->alerting, ALERTING_ENDED, "");
                 move_state(p, &step, why);
                 if (step.effects & DO_REPORT_END)
                         pipeline_publish_state(p); /* the exit status may be all that is new */

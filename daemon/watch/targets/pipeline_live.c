@@ -187,32 +187,6 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
         return p->source ? 0 : -EINVAL;
 }
 
-/* From its agent to its process, and back where that cannot be read either. The target keeps its URI. */
-static void switch_source(struct pipeline *p)
-{
-        struct source_uri process;
-        struct error error;
-        char text[32];
-
-        (void)snprintf(text, sizeof(text), "outside:%" PRIu32, p->state.process.pid);
-        if (!source_uri_parse(text, &process, &error))
-                return;
-        source_uri_set_start(&process, p->state.process.start_ticks);
-        struct source *next = open_source(p, event_get_base(p->flush_timer), p->outside ? &p->uri : &process, &error);
-        if (!next) {
-                log_warning("target=%s source=%s %s", p->name, p->outside ? p->uri.text : text, error.text);
-                return;
-        }
-        if (pipeline_in_run(p))
-                pipeline_finish_stream(p, "its agent cannot be reached any more");
-        source_close(&p->source);
-        p->source = next;
-        p->outside = !p->outside;
-        p->open = false;
-        p->shut_mono_ns = clock_mono_ns();
-        log_info("target=%s source=%s", p->name, p->outside ? text : p->uri.text);
-}
-
 /*
  * A program may close the agent's descriptors for good, remove its directory, or forbid its calls. Where its agent
  * cannot be reached, and its process is there, that is read from outside: as another run, of the same target. Not if
@@ -231,7 +205,29 @@ static void check_agent(struct pipeline *p)
                 p->unread_mono_ns = now_ns;
         } else if (now_ns - p->unread_mono_ns >= UNREAD_NS) {
                 p->unread_mono_ns = 0;
-                switch_source(p);
+                /* From its agent to its process, and back where that cannot be read either. It keeps its URI. */
+                struct source_uri process;
+                struct error error;
+                char text[32];
+
+                (void)snprintf(text, sizeof(text), "outside:%" PRIu32, p->state.process.pid);
+                if (!source_uri_parse(text, &process, &error))
+                        return;
+                source_uri_set_start(&process, p->state.process.start_ticks);
+                struct source *next =
+                        open_source(p, event_get_base(p->flush_timer), p->outside ? &p->uri : &process, &error);
+                if (!next) {
+                        log_warning("target=%s source=%s %s", p->name, p->outside ? p->uri.text : text, error.text);
+                        return;
+                }
+                if (pipeline_in_run(p))
+                        pipeline_finish_stream(p, "its agent cannot be reached any more");
+                source_close(&p->source);
+                p->source = next;
+                p->outside = !p->outside;
+                p->open = false;
+                p->shut_mono_ns = clock_mono_ns();
+                log_info("target=%s source=%s", p->name, p->outside ? text : p->uri.text);
         }
 }
 

@@ -172,24 +172,6 @@ static void remove_oldest(struct targets *t, const char *name, size_t most)
         }
 }
 
-static void remove_ended(struct targets *t, uint64_t wall_ns)
-{
-        const bool by_age = clock_tells_age(&t->clock, t->options.keep.for_ns, wall_ns, clock_mono_ns());
-
-        for (size_t i = t->n; i-- > 0;) {
-                struct pipeline *p = t->pipelines[i];
-                const bool over = pipeline_is_gone(p, GONE_AFTER_NS) && !pipeline_may_return(p);
-                if (over && !pipeline_is_worth_keeping(p))
-                        remove_at(t, i);
-                else if (over)
-                        pipeline_keep(p);
-                else if (by_age && pipeline_is_kept(p) &&
-                         sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
-                        remove_at(t, i);
-        }
-        remove_oldest(t, NULL, t->options.keep.most);
-}
-
 /* NAME~N; of a long name the beginning. */
 static void name_aside(char out[TARGET_NAME_MAX + 1], const char *name, unsigned number)
 {
@@ -305,7 +287,21 @@ void targets_heartbeat(struct targets *t)
         memory_set_targets(t->n);
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
-        remove_ended(t, clock_wall_ns());
+        uint64_t wall_ns = clock_wall_ns();
+        const bool by_age = clock_tells_age(&t->clock, t->options.keep.for_ns, wall_ns, clock_mono_ns());
+
+        for (size_t i = t->n; i-- > 0;) {
+                struct pipeline *p = t->pipelines[i];
+                const bool over = pipeline_is_gone(p, GONE_AFTER_NS) && !pipeline_may_return(p);
+                if (over && !pipeline_is_worth_keeping(p))
+                        remove_at(t, i);
+                else if (over)
+                        pipeline_keep(p);
+                else if (by_age && pipeline_is_kept(p) &&
+                         sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
+                        remove_at(t, i);
+        }
+        remove_oldest(t, NULL, t->options.keep.most);
         watchdog_end();
         if (evtimer_pending(t->rest, NULL))
                 return; /* the last one is still in progress */
