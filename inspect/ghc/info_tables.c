@@ -117,23 +117,6 @@ uint64_t info_tables_before(const struct program *program, uint64_t address)
         return address;
 }
 
-/* A constructor without a description is none of the heap. */
-static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
-{
-        struct memory *m = t->program->memory;
-        char name[PROGRAM_NAME_BYTES];
-        int32_t offset;
-
-        if (!read_raw(t->program, at, ret) || !is_plausible(ret)) {
-                ret->type = 0;
-                ret->at = at;
-        } else if (closure_is_constructor(ret->type) &&
-                   memory_read_kept(m, at - (t->header_words > 1 ? 40 : 24), &offset, sizeof(offset)) &&
-                   memory_text_kept(m, at + (uint64_t)(int64_t)offset, name, sizeof(name)) && is_description(name)) {
-                ret->name = strdup(name);
-        }
-}
-
 /* ---------------------------------------------------------------------- the table */
 
 /* NULL: out of memory, or there are too many. */
@@ -146,7 +129,20 @@ static const struct closure_table *add_table(struct info_tables *t, uint64_t at,
                 return NULL;
         }
         if (i) {
-                read_table(t, at, i);
+                /* A constructor without a description is none of the heap. */
+                struct memory *m = t->program->memory;
+                char name[PROGRAM_NAME_BYTES];
+                int32_t offset;
+
+                if (!read_raw(t->program, at, i) || !is_plausible(i)) {
+                        i->type = 0;
+                        i->at = at;
+                } else if (closure_is_constructor(i->type) &&
+                           memory_read_kept(m, at - (t->header_words > 1 ? 40 : 24), &offset, sizeof(offset)) &&
+                           memory_text_kept(m, at + (uint64_t)(int64_t)offset, name, sizeof(name)) &&
+                           is_description(name)) {
+                        i->name = strdup(name);
+                }
                 i->id = t->tables.count;
         }
         return i;

@@ -65,13 +65,6 @@ bool ghc_next_thread(struct thread_cursor *c, uint64_t *ret_tso)
 
 /* ------------------------------------------------------------------------ probing */
 
-static bool is_of_type(struct ghc *g, uint64_t closure, unsigned type)
-{
-        const struct closure_table *i = info_tables_of_closure(&g->tables, closure);
-
-        return i && i->type == type;
-}
-
 /* A profiled header has three words: known by where the pointer to the stack is. */
 static bool find_header(struct ghc *g, struct error *error)
 {
@@ -84,7 +77,10 @@ static bool find_header(struct ghc *g, struct error *error)
                                  "than GHC 9.0 to 9.10 does");
         for (unsigned words = 1; words <= 3; words += 2) {
                 const uint64_t stack = memory_u64(g->program->memory, tso + THREAD_STACK + (words - 1) * 8);
-                if (!is_of_type(g, forwarded_closure(g, stack), STACK))
+                uint64_t closure = forwarded_closure(g, stack);
+                const struct closure_table *i = info_tables_of_closure(&g->tables, closure);
+
+                if (!i || i->type != STACK)
                         continue;
                 g->header_words = words;
                 g->shift = (words - 1) * 8;

@@ -58,21 +58,6 @@ static uint32_t minor_collections(const struct generations *g)
         return n;
 }
 
-/* Finds -F where nothing was promoted since: the runtime has multiplied what is there. */
-static void learn_factor(struct live_data *l, const struct heap_generation *oldest)
-{
-        const uint64_t blocks = blocks_of(oldest);
-
-        if (oldest->max_blocks <= MIN_OLD_BLOCKS || blocks == 0)
-                return;
-        const double factor = (double)oldest->max_blocks / (double)blocks;
-        const double of_default = (double)blocks * FACTOR_DEFAULT - (double)oldest->max_blocks;
-        if (of_default >= -2.0 * SLACK_BLOCKS && of_default <= 2.0 * SLACK_BLOCKS)
-                l->factor = FACTOR_DEFAULT;
-        else if (factor >= FACTOR_LEAST && factor <= FACTOR_MOST)
-                l->factor = factor;
-}
-
 /* By what the runtime has written down; *ret_words of the oldest generation. */
 static bool by_max_blocks(const struct live_data *l, const struct heap_generation *oldest, uint64_t *ret_words)
 {
@@ -101,7 +86,17 @@ static bool judge(struct live_data *l, const struct generations *g, uint64_t *re
         if (g->n == 1)
                 return false;
         if (l->is_clean) {
-                learn_factor(l, oldest);
+                /* Finds -F where nothing was promoted since: the runtime has multiplied what is there. */
+                const uint64_t blocks = blocks_of(oldest);
+
+                if (oldest->max_blocks > MIN_OLD_BLOCKS && blocks != 0) {
+                        const double factor = (double)oldest->max_blocks / (double)blocks;
+                        const double of_default = (double)blocks * FACTOR_DEFAULT - (double)oldest->max_blocks;
+                        if (of_default >= -2.0 * SLACK_BLOCKS && of_default <= 2.0 * SLACK_BLOCKS)
+                                l->factor = FACTOR_DEFAULT;
+                        else if (factor >= FACTOR_LEAST && factor <= FACTOR_MOST)
+                                l->factor = factor;
+                }
                 *ret_bytes = live_data_held_bytes(g);
                 return true;
         }

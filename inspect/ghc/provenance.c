@@ -202,23 +202,18 @@ static void add_node(struct provenance *v, const struct program *p, struct prove
                                 (unsigned long long)table_at(n, 0));
 }
 
-static void search_words(struct provenance *v, const struct program *p, uint64_t at, const uint64_t *words, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < ARRAY_SIZE(layouts); k++) {
-                        if (!may_be(p, &layouts[k], words + i))
-                                continue;
-                        struct provenance_node node = { .layout = &layouts[k], .at = at + 8 * i };
-                        memcpy(node.words, words + i, sizeof(node.words));
-                        add_node(v, p, &node);
-                }
-}
-
 /* Nodes that begin in `n` words, but for what cannot be read, a page at a time; the last one may reach behind. */
 static void search_part(struct provenance *v, const struct program *p, uint64_t at, size_t n, uint64_t *words)
 {
         if (memory_read(p->memory, at, words, 8 * (n + NODE_WORDS - 1))) {
-                search_words(v, p, at, words, n);
+                for (size_t i = 0; i < n; i++)
+                        for (size_t k = 0; k < ARRAY_SIZE(layouts); k++) {
+                                if (!may_be(p, &layouts[k], words + i))
+                                        continue;
+                                struct provenance_node node = { .layout = &layouts[k], .at = at + 8 * i };
+                                memcpy(node.words, words + i, sizeof(node.words));
+                                add_node(v, p, &node);
+                        }
         } else if (n > PAGE_WORDS) {
                 search_part(v, p, at, n / 2, words);
                 search_part(v, p, at + 8 * (uint64_t)(n / 2), n - n / 2, words);

@@ -97,16 +97,6 @@ static bool mark_closure(struct search *c, struct megablock *m, uint64_t at)
         return true;
 }
 
-static void clear_marks(struct heap_snapshot *s)
-{
-        for (size_t i = 0; i < s->n_megablocks; i++) {
-                free(s->megablocks[i].marks);
-                s->megablocks[i].marks = NULL;
-        }
-        free(s->numbers);
-        s->numbers = NULL;
-}
-
 /* In pairs, in fours, in bytes: most compilers call a function for it. */
 static uint32_t count_bits(uint32_t bits)
 {
@@ -197,17 +187,6 @@ static bool has_static(const void *ctx, uint64_t at)
 
 /* ------------------------------------------------------------------------- following */
 
-static void follow_static(struct search *c, uint64_t at)
-{
-        if (!c->through_statics || !at || !program_is_data(c->g->program, at) || has_static(c, at))
-                return;
-        if (c->n_statics < STATICS_MOST && ARRAY_RESERVE(c->statics, c->statics_capacity, c->n_statics + 1) &&
-            idtable_add(&c->static_ids, hash_u64(at, 0), (uint32_t)c->n_statics + 1) == 0)
-                c->statics[c->n_statics++] = at;
-        else
-                c->graph->out_of_memory = true;
-}
-
 /* A pointer: what it points to is reached. Anything else is passed over. */
 static void follow_pointer(struct search *c, uint64_t pointer)
 {
@@ -216,7 +195,14 @@ static void follow_pointer(struct search *c, uint64_t pointer)
         uint32_t *number;
 
         if (!m) {
-                follow_static(c, at);
+                if (c->through_statics && at && program_is_data(c->g->program, at) && !has_static(c, at)) {
+                        if (c->n_statics < STATICS_MOST &&
+                            ARRAY_RESERVE(c->statics, c->statics_capacity, c->n_statics + 1) &&
+                            idtable_add(&c->static_ids, hash_u64(at, 0), (uint32_t)c->n_statics + 1) == 0)
+                                c->statics[c->n_statics++] = at;
+                        else
+                                c->graph->out_of_memory = true;
+                }
                 return;
         }
         if (c->has_regions) {
@@ -669,7 +655,12 @@ static void count_all_unreached(struct search *c)
 
 static void begin_search(struct search *c, struct heap_graph *g, struct heap_snapshot *s)
 {
-        clear_marks(s);
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                free(s->megablocks[i].marks);
+                s->megablocks[i].marks = NULL;
+        }
+        free(s->numbers);
+        s->numbers = NULL;
         *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
         for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
                 c->has_regions = s->groups[i].kind == GROUP_COMPACT;
@@ -737,24 +728,6 @@ static void follow_doubtful(struct search *c, uint64_t word)
                 follow_pointer(c, word);
 }
 
-/* All stacks together are no larger than the heap, whatever they say. */
-static void search_from_doubtful(struct search *c)
-{
-        uint64_t left = c->s->bytes / 8;
-
-        for (size_t i = 0; i < c->roots.n_running; i++) {
-                const uint64_t base = c->roots.running[i].stack + c->g->shift;
-                const uint64_t n = (uint32_t)snapshot_word(c->s, base + STACK_SIZE);
-                for (uint64_t k = 0; k < n && left > 0; k++, left--)
-                        follow_doubtful(c, snapshot_word(c->s, base + STACK_WORDS + 8 * k));
-        }
-        for (size_t i = 0; i < c->s->n_changed; i++)
-                follow_doubtful(c, c->s->changed[i]);
-        if (!c->roots.has_stable_pointers)
-                follow_c_memory(c);
-        continue_search(c);
-}
-
 static uint64_t left_bytes(struct heap_census *c, struct search *of)
 {
         heap_census_count_left(c, of->s, is_left, of);
@@ -774,7 +747,20 @@ bool reach_census(struct heap_census *ret, struct heap_snapshot *s, uint64_t *re
         find_weak_pointers(&c);
         if (!g.out_of_memory && search_from_roots(&c, 0)) {
                 (void)left_bytes(ret, &c);
-                search_from_doubtful(&c);
+                /* All stacks together are no larger than the heap, whatever they say. */
+                uint64_t left = c.s->bytes / 8;
+
+                for (size_t i = 0; i < c.roots.n_running; i++) {
+                        const uint64_t base = c.roots.running[i].stack + c.g->shift;
+                        const uint64_t n = (uint32_t)snapshot_word(c.s, base + STACK_SIZE);
+                        for (uint64_t k = 0; k < n && left > 0; k++, left--)
+                                follow_doubtful(&c, snapshot_word(c.s, base + STACK_WORDS + 8 * k));
+                }
+                for (size_t i = 0; i < c.s->n_changed; i++)
+                        follow_doubtful(&c, c.s->changed[i]);
+                if (!c.roots.has_stable_pointers)
+                        follow_c_memory(&c);
+                continue_search(&c);
                 *ret_most = left_bytes(&most, &c);
         }
         const bool good = !g.out_of_memory;

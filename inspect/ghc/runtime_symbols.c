@@ -57,21 +57,6 @@ struct finding {
 
 /* ------------------------------------------------------------------ what to look for */
 
-/* Each text occurs once. */
-static void find_names(struct finding *f)
-{
-        const struct signature_table *t = &f->s->table;
-
-        for (uint32_t at = 0; at < t->n_texts; at += (uint32_t)strlen(t->texts + at) + 1) {
-                for (size_t i = 0; i < f->n; i++)
-                        if (!strcmp(t->texts + at, f->symbols[i].name))
-                                f->names[i] = at + 1;
-                for (size_t i = 0; i < ARRAY_SIZE(hooks_checked); i++)
-                        if (!strcmp(t->texts + at, hooks_checked[i]))
-                                f->hooks[i] = at + 1;
-        }
-}
-
 static struct runtime_symbol *symbol_of(const struct finding *f, uint32_t name)
 {
         for (size_t i = 0; i < f->n; i++)
@@ -223,18 +208,6 @@ static void add_claims(struct finding *f, const struct unit_match *m)
 
 /* ------------------------------------------------------------------- defaultRtsConfig */
 
-static bool is_writer(const struct finding *f, uint64_t at)
-{
-        uint64_t functions[4];
-
-        if (!memory_read(f->p->memory, at, functions, sizeof(functions)))
-                return false;
-        for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-                if (!program_is_code(f->p, functions[i]))
-                        return false;
-        return true;
-}
-
 static bool is_config(struct finding *f, const uint64_t word[CONFIG_WORDS])
 {
         if (word[CONFIG_OPTIONS_ENABLED] != SAFE_ONLY || word[CONFIG_SUGGESTIONS] != 1)
@@ -247,7 +220,15 @@ static bool is_config(struct finding *f, const uint64_t word[CONFIG_WORDS])
         for (size_t i = 0; i < ARRAY_SIZE(hooks_checked); i++)
                 if (!f->hooks[i] || !signatures_may_be(f->s, f->p, word[CONFIG_FIRST_CHECKED + i], f->hooks[i] - 1))
                         return false;
-        return is_writer(f, word[CONFIG_WRITER]);
+        uint64_t at = word[CONFIG_WRITER];
+        uint64_t functions[4];
+
+        if (!memory_read(f->p->memory, at, functions, sizeof(functions)))
+                return false;
+        for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+                if (!program_is_code(f->p, functions[i]))
+                        return false;
+        return true;
 }
 
 static void claim_named(struct finding *f, const char *name, uint64_t address, uint32_t bytes)
@@ -305,7 +286,17 @@ bool runtime_symbols_find(struct signatures *s, const struct program *p, struct 
         f.is_wanted = calloc((size_t)s->table.n_units + 1, 1);
         f.good = f.names && f.is_wanted;
         if (f.good) {
-                find_names(&f);
+                /* Each text occurs once. */
+                const struct signature_table *t = &f.s->table;
+
+                for (uint32_t at = 0; at < t->n_texts; at += (uint32_t)strlen(t->texts + at) + 1) {
+                        for (size_t i = 0; i < f.n; i++)
+                                if (!strcmp(t->texts + at, f.symbols[i].name))
+                                        f.names[i] = at + 1;
+                        for (size_t i = 0; i < ARRAY_SIZE(hooks_checked); i++)
+                                if (!strcmp(t->texts + at, hooks_checked[i]))
+                                        f.hooks[i] = at + 1;
+                }
                 find_units(&f);
                 search_code(&f);
         }

@@ -221,22 +221,6 @@ static bool is_by_itself(const struct heap_sample *x, const struct heap_group *g
         return x->has_large && (g->kind == GROUP_COMPACT || (g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED)));
 }
 
-/* Which types there are, what is not understood, and what is in pinned blocks, which are all known. */
-static void find_types(struct counting *c)
-{
-        uint64_t pinned_blocks = 0;
-
-        for (size_t i = 0; i < c->snapshot->n_groups; i++) {
-                const struct heap_group *g = &c->snapshot->groups[i];
-                if (!heap_group_is_counted(g))
-                        continue;
-                pinned_blocks += g->flags & BLOCK_PINNED ? g->blocks : 0;
-                if (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start))
-                        heap_census_count_group(c->census, c->snapshot, g, NULL, NULL);
-        }
-        c->census->pinned_blocks = pinned_blocks;
-}
-
 static void add_to_band(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         struct counting *c = ctx;
@@ -361,7 +345,18 @@ bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, boo
 {
         struct counting c = { .sample = x, .snapshot = s, .census = ret, .bands = ret_bands };
 
-        find_types(&c);
+        /* Which types there are, what is not understood, and what is in pinned blocks, which are all known. */
+        uint64_t pinned_blocks = 0;
+
+        for (size_t i = 0; i < c.snapshot->n_groups; i++) {
+                const struct heap_group *g = &c.snapshot->groups[i];
+                if (!heap_group_is_counted(g))
+                        continue;
+                pinned_blocks += g->flags & BLOCK_PINNED ? g->blocks : 0;
+                if (is_by_itself(c.sample, g) || is_in_sample(c.sample, c.snapshot, g->start))
+                        heap_census_count_group(c.census, c.snapshot, g, NULL, NULL);
+        }
+        c.census->pinned_blocks = pinned_blocks;
         bool good = !ret->out_of_memory && heap_bands_of(ret_bands, ret, s->ghc, by_type);
         c.of_table = good ? heap_bands_of_tables(ret_bands, ret, s->ghc, by_type) : NULL;
         c.estimates = calloc(ret_bands->n + 1, sizeof(*c.estimates));

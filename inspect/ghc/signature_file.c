@@ -181,21 +181,6 @@ static bool is_unit(const struct signature_table *t, struct signature_unit *u, u
         return true;
 }
 
-static bool is_good(const struct signature_table *t)
-{
-        uint32_t at = 0;
-        bool good = t->n_texts > 0 && t->texts[t->n_texts - 1] == '\0';
-
-        for (uint32_t i = 0; good && i < t->n_units; i++)
-                good = is_unit(t, &t->units[i], &at);
-        for (uint32_t i = 0; good && i < t->n_entries; i++) {
-                const struct signature_entry *e = &t->entries[i];
-                good = e->unit < t->n_units && e->offset < t->units[e->unit].size && e->name < t->n_texts &&
-                       (i == 0 || t->entries[i - 1].key <= e->key);
-        }
-        return good;
-}
-
 static bool get_all(struct signature_table *t, const uint8_t *from, uint64_t size)
 {
         if (size < WORD * HEAD_WORDS)
@@ -225,7 +210,17 @@ static bool get_all(struct signature_table *t, const uint8_t *from, uint64_t siz
         }
         memcpy(t->relocations, from, t->n_relocations);
         memcpy(t->texts, from + t->n_relocations, t->n_texts);
-        return is_good(t);
+        uint32_t at = 0;
+        bool good = t->n_texts > 0 && t->texts[t->n_texts - 1] == '\0';
+
+        for (uint32_t i = 0; good && i < t->n_units; i++)
+                good = is_unit(t, &t->units[i], &at);
+        for (uint32_t i = 0; good && i < t->n_entries; i++) {
+                const struct signature_entry *e = &t->entries[i];
+                good = e->unit < t->n_units && e->offset < t->units[e->unit].size && e->name < t->n_texts &&
+                       (i == 0 || t->entries[i - 1].key <= e->key);
+        }
+        return good;
 }
 
 bool signature_file_decode(struct signature_table *ret, const uint8_t *bytes, size_t size, struct error *error)

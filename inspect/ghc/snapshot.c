@@ -492,21 +492,6 @@ static bool add_group(struct heap_snapshot *s, const struct block_group *g)
         return true;
 }
 
-static bool find_groups(struct heap_snapshot *s)
-{
-        for (size_t i = 0; i < s->n_megablocks; i++) {
-                const struct megablock *m = &s->megablocks[i];
-                const uint8_t *descriptors = descriptors_of(s, m);
-                struct block_group g;
-                if (!block_group_first(first_descriptor(descriptors), m->at, &g) || m->groups[FIRST_BLOCK])
-                        continue; /* it is a further one of a large group */
-                for (uint32_t b = FIRST_BLOCK; block_group_next(descriptors, m->at, &b, &g);)
-                        if (!add_group(s, &g))
-                                return false;
-        }
-        return true;
-}
-
 static void clear_groups(struct heap_snapshot *s)
 {
         for (size_t i = 0; i < s->n_megablocks; i++)
@@ -592,24 +577,6 @@ bool snapshot_next_thread(struct snapshot_threads *t, uint64_t *ret_tso)
         }
 }
 
-static void mark_nurseries(struct heap_snapshot *s)
-{
-        struct snapshot_threads threads = { .snapshot = s };
-        uint64_t capabilities[CAPABILITIES_MOST], tso;
-        size_t n = 0;
-
-        while (n < CAPABILITIES_MOST && snapshot_next_thread(&threads, &tso)) {
-                const uint64_t at = snapshot_word(s, tso + s->ghc->shift + s->ghc->thread.capability);
-                size_t i = 0;
-                while (i < n && capabilities[i] != at)
-                        i++;
-                if (i < n || !at)
-                        continue;
-                capabilities[n++] = at;
-                mark_nursery(s, at);
-        }
-}
-
 /*
  * Large objects and segments of the non-moving collector are on lists of its own: known by their flags. The block that
  * each collecting thread copies into is on no list: known by its flag and by a closure at its beginning; a block of a
@@ -640,14 +607,35 @@ static void mark_rest(struct heap_snapshot *s)
 bool snapshot_index(struct heap_snapshot *s)
 {
 
-        if (!find_groups(s))
-                return false;
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                const struct megablock *m = &s->megablocks[i];
+                const uint8_t *descriptors = descriptors_of(s, m);
+                struct block_group g;
+                if (!block_group_first(first_descriptor(descriptors), m->at, &g) || m->groups[FIRST_BLOCK])
+                        continue; /* it is a further one of a large group */
+                for (uint32_t b = FIRST_BLOCK; block_group_next(descriptors, m->at, &b, &g);)
+                        if (!add_group(s, &g))
+                                return false;
+        }
         for (unsigned i = 0; i < s->generations.n; i++) {
                 mark_list(s, s->generations.items[i].blocks, GROUP_SMALL);
                 mark_list(s, s->generations.items[i].large_objects, GROUP_LARGE);
                 mark_list(s, s->generations.items[i].compact_objects, GROUP_COMPACT);
         }
-        mark_nurseries(s);
+        struct snapshot_threads threads = { .snapshot = s };
+        uint64_t capabilities[CAPABILITIES_MOST], tso;
+        size_t n = 0;
+
+        while (n < CAPABILITIES_MOST && snapshot_next_thread(&threads, &tso)) {
+                const uint64_t at = snapshot_word(s, tso + s->ghc->shift + s->ghc->thread.capability);
+                size_t i = 0;
+                while (i < n && capabilities[i] != at)
+                        i++;
+                if (i < n || !at)
+                        continue;
+                capabilities[n++] = at;
+                mark_nursery(s, at);
+        }
         mark_rest(s);
         s->region_bytes = 0;
         for (size_t i = 0; i < s->n_groups; i++)

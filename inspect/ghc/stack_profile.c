@@ -393,25 +393,21 @@ static void sum_weights(struct time_tree *t)
         }
 }
 
-/* Again and again: rates become better with each moment. */
-static void weigh_by_allocation(struct time_tree *t)
-{
-        for (uint32_t id = 1; id <= t->nodes.count; id++) {
-                struct time_node *node = pool_at(&t->nodes, id);
-                const bool stays = node->within.cpu_ns > node->seen.cpu_ns / 2;
-                const struct allocated *a = stays ? &node->within : &node->seen;
-                if (!a->cpu_ns)
-                        continue;
-                t->weights[SAMPLE_WHOLE] -= node->self_weight;
-                node->self_weight = (uint64_t)((double)node->sampled_ns * (double)a->bytes / (double)a->cpu_ns);
-                t->weights[SAMPLE_WHOLE] += node->self_weight;
-        }
-}
-
 void stack_profile_sum(struct stack_profile *p)
 {
-        if (p->by_allocation)
-                weigh_by_allocation(&p->running);
+        if (p->by_allocation) {
+                /* Again and again: rates become better with each moment. */
+                for (uint32_t id = 1; id <= p->running.nodes.count; id++) {
+                        struct time_node *node = pool_at(&p->running.nodes, id);
+                        const bool stays = node->within.cpu_ns > node->seen.cpu_ns / 2;
+                        const struct allocated *a = stays ? &node->within : &node->seen;
+                        if (!a->cpu_ns)
+                                continue;
+                        p->running.weights[SAMPLE_WHOLE] -= node->self_weight;
+                        node->self_weight = (uint64_t)((double)node->sampled_ns * (double)a->bytes / (double)a->cpu_ns);
+                        p->running.weights[SAMPLE_WHOLE] += node->self_weight;
+                }
+        }
         sum_weights(&p->running);
         sum_weights(&p->waiting);
 }

@@ -565,21 +565,6 @@ static void find_sleepers(struct threads *t, const struct program *p)
         }
 }
 
-/* The first that C code has called for Haskell; with a `main` of its own in C it is any. */
-static void find_main(struct threads *t, const struct program *p)
-{
-        struct haskell_thread *first = NULL;
-
-        for (size_t i = 0; i < t->n; i++)
-                if (t->items[i].is_bound && (!first || t->items[i].id < first->id))
-                        first = &t->items[i];
-        if (!first || !program_variable(p, "ZCMain_main_closure"))
-                return;
-        first->is_main = true;
-        if (!first->label[0])
-                (void)text_join(first->label, sizeof(first->label), "main", NULL);
-}
-
 void threads_walk(struct threads *t, struct ghc *g)
 {
         struct unwinder *u = t->n_system ? unwinder_new(g->program) : NULL;
@@ -596,7 +581,18 @@ void threads_walk(struct threads *t, struct ghc *g)
         }
         unwinder_destroy(&u);
         find_sleepers(t, g->program);
-        find_main(t, g->program);
+        /* The first that C code has called for Haskell; with a `main` of its own in C it is any. */
+        const struct program *p = g->program;
+        struct haskell_thread *first = NULL;
+
+        for (size_t i = 0; i < t->n; i++)
+                if (t->items[i].is_bound && (!first || t->items[i].id < first->id))
+                        first = &t->items[i];
+        if (!first || !program_variable(p, "ZCMain_main_closure"))
+                return;
+        first->is_main = true;
+        if (!first->label[0])
+                (void)text_join(first->label, sizeof(first->label), "main", NULL);
 }
 
 /* ------------------------------------------------------------------- those that wait */

@@ -19,20 +19,6 @@ static const char *what_text(char what[WHAT_BYTES], const struct heap_arrays *a)
         return what;
 }
 
-static void print_classes(FILE *to, const struct heap_arrays *a)
-{
-        (void)fprintf(to, "\n%10s  %7s  %14s  SIZE OF EACH\n", "BYTES", "SHARE", "ARRAYS");
-        for (unsigned i = 0; i < ARRAY_CLASSES; i++) {
-                const struct array_class *c = &a->classes[i];
-                const bool last = i + 1 == ARRAY_CLASSES;
-                if (!c->arrays)
-                        continue;
-                (void)fprintf(to, "%10s  %7s  %14s  %s %s\n", BYTES_TEXT(c->bytes),
-                              SHARE_TEXT(a->bytes ? (double)c->bytes / (double)a->bytes : 0), COUNT_TEXT(c->arrays),
-                              last ? "at least" : "less than", BYTES_TEXT((double)array_class_ends[last ? i - 1 : i]));
-        }
-}
-
 /* UTF-16 of Latin letters, as text 1 has it, with zeros behind: as UTF-8. 0: it is none, or of other letters. */
 static size_t from_utf16(uint8_t to[VALUE_BYTES], const uint8_t *bytes, size_t n)
 {
@@ -117,7 +103,17 @@ static void print_text(const struct inspect_subject *s, const struct heap_arrays
         char what[WHAT_BYTES];
 
         head_text(s, what_text(what, a));
-        print_classes(s->request->to, a);
+        FILE *to = s->request->to;
+        (void)fprintf(to, "\n%10s  %7s  %14s  SIZE OF EACH\n", "BYTES", "SHARE", "ARRAYS");
+        for (unsigned i = 0; i < ARRAY_CLASSES; i++) {
+                const struct array_class *c = &a->classes[i];
+                const bool last = i + 1 == ARRAY_CLASSES;
+                if (!c->arrays)
+                        continue;
+                (void)fprintf(to, "%10s  %7s  %14s  %s %s\n", BYTES_TEXT(c->bytes),
+                              SHARE_TEXT(a->bytes ? (double)c->bytes / (double)a->bytes : 0), COUNT_TEXT(c->arrays),
+                              last ? "at least" : "less than", BYTES_TEXT((double)array_class_ends[last ? i - 1 : i]));
+        }
         print_repeated(s->request, a);
         if (a->not_compared)
                 (void)fprintf(s->request->to, "not compared: %s arrays of more than a megablock, %s\n",

@@ -85,18 +85,6 @@ static void put_text(FILE *to, const char *text, size_t most)
         }
 }
 
-/* Warm colours, the same for the same name; grey for what is no function. */
-static void put_colour(FILE *to, const char *name)
-{
-        const uint64_t hash = hash_bytes(name, strlen(name), 0);
-
-        if (name[0] == '(')
-                (void)fputs("#c8c8c8", to);
-        else
-                (void)fprintf(to, "hsl(%u,%u%%,%u%%)", (unsigned)(hash % 50), 75 + (unsigned)(hash >> 8) % 20,
-                              62 + (unsigned)(hash >> 16) % 12);
-}
-
 static void put_box(FILE *to, const struct picture *p, const char *name, const struct box *b, uint64_t weight,
                     uint64_t samples)
 {
@@ -113,7 +101,14 @@ static void put_box(FILE *to, const struct picture *p, const char *name, const s
                       (p->is_bytes ? hw_bytes_text : hw_duration_text)(much, sizeof(much), (double)weight), samples,
                       samples == 1 ? "sample" : "samples");
         (void)fprintf(to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
-        put_colour(to, name);
+        /* Warm colours, the same for the same name; grey for what is no function. */
+        const uint64_t hash = hash_bytes(name, strlen(name), 0);
+
+        if (name[0] == '(')
+                (void)fputs("#c8c8c8", to);
+        else
+                (void)fprintf(to, "hsl(%u,%u%%,%u%%)", (unsigned)(hash % 50), 75 + (unsigned)(hash >> 8) % 20,
+                              62 + (unsigned)(hash >> 16) % 12);
         (void)fputs("\"/>", to);
         if (width > 4 * LETTER) {
                 (void)fprintf(to, "<text x=\"%.1f\" y=\"%u\">", x + 3, y + ROW - 5);

@@ -73,23 +73,6 @@ static void print_bytes(FILE *to, const char *before, uint64_t bytes, const char
         (void)fprintf(to, "%s%s%s\n", before, BYTES_TEXT(bytes), after);
 }
 
-static void print_rest(FILE *to, const struct heap_census *c)
-{
-        char n[HW_NUMBER_MAX];
-
-        (void)fputc('\n', to);
-        if (c->pinned_blocks)
-                (void)fprintf(to,
-                              "pinned: %s block%s, %s, with %s of arrays; a block stays while one of them is alive\n",
-                              hw_count_text(n, sizeof(n), c->pinned_blocks), c->pinned_blocks == 1 ? "" : "s",
-                              BYTES_TEXT((double)c->pinned_blocks * BLOCK_BYTES), BYTES_TEXT(c->pinned_bytes));
-        if (c->young_bytes)
-                print_bytes(to, "young: ", c->young_bytes,
-                            " were allocated since the last collection and are not counted");
-        if (c->rest.unused_bytes)
-                print_bytes(to, "gaps: ", c->rest.unused_bytes, " between closures hold nothing");
-}
-
 #define WHAT_BYTES 160
 
 static const char *what_text(char what[WHAT_BYTES], const struct heap_census *c, const struct heap_bands *b)
@@ -172,7 +155,20 @@ static void print_text(const struct inspect_subject *s, const struct heap_census
         for (size_t i = 0; i < shown; i++)
                 print_band(&t, &b->items[i], s->request->by == BY_CONTENTS);
         print_others(&t, b->items + shown, b->n - shown, "", "other types");
-        print_rest(t.to, c);
+        FILE *to = t.to;
+        char n[HW_NUMBER_MAX];
+
+        (void)fputc('\n', to);
+        if (c->pinned_blocks)
+                (void)fprintf(to,
+                              "pinned: %s block%s, %s, with %s of arrays; a block stays while one of them is alive\n",
+                              hw_count_text(n, sizeof(n), c->pinned_blocks), c->pinned_blocks == 1 ? "" : "s",
+                              BYTES_TEXT((double)c->pinned_blocks * BLOCK_BYTES), BYTES_TEXT(c->pinned_bytes));
+        if (c->young_bytes)
+                print_bytes(to, "young: ", c->young_bytes,
+                            " were allocated since the last collection and are not counted");
+        if (c->rest.unused_bytes)
+                print_bytes(to, "gaps: ", c->rest.unused_bytes, " between closures hold nothing");
 }
 
 static void sample_json(struct json_out *j, const struct inspect_subject *s)

@@ -22,30 +22,6 @@ static void add_samples(struct pprof *to, const struct time_tree *t, size_t firs
         }
 }
 
-static void add_profile(struct pprof *to, const struct stack_profile *p)
-{
-        const uint64_t samples = time_tree_samples(&p->running);
-        const char *type = p->by_allocation ? "alloc_space" : "cpu", *unit = p->by_allocation ? "bytes" : "nanoseconds";
-
-        pprof_add_type(to, "samples", "count");
-        pprof_add_type(to, type, unit);
-        if (p->with_waiting) {
-                pprof_add_type(to, "waits", "count");
-                pprof_add_type(to, "waiting", "nanoseconds");
-        }
-        add_samples(to, &p->running, 0, p->with_waiting ? 4 : 2);
-        add_samples(to, &p->waiting, 2, 4);
-        for (uint32_t name = 1; name <= p->names.count; name++) {
-                char text[2 * PROGRAM_NAME_BYTES];
-                const char *from = name_without_package(stack_profile_name(p, name));
-
-                (void)hw_utf8_clean(text, sizeof(text), from, strlen(from));
-                pprof_add_function(to, name, text, NULL, 0);
-        }
-        pprof_set_time(to, p->began_wall_ns, p->elapsed_ns);
-        pprof_set_period(to, type, unit, samples ? time_tree_weight(&p->running) / samples : 0);
-}
-
 bool profile_write_pprof(FILE *to, const struct stack_profile *p, const char *program)
 {
         struct pprof *out = pprof_new(to);
@@ -53,7 +29,27 @@ bool profile_write_pprof(FILE *to, const struct stack_profile *p, const char *pr
 
         (void)program;
         if (out) {
-                add_profile(out, p);
+                const uint64_t samples = time_tree_samples(&p->running);
+                const char *type = p->by_allocation ? "alloc_space" : "cpu",
+                           *unit = p->by_allocation ? "bytes" : "nanoseconds";
+
+                pprof_add_type(out, "samples", "count");
+                pprof_add_type(out, type, unit);
+                if (p->with_waiting) {
+                        pprof_add_type(out, "waits", "count");
+                        pprof_add_type(out, "waiting", "nanoseconds");
+                }
+                add_samples(out, &p->running, 0, p->with_waiting ? 4 : 2);
+                add_samples(out, &p->waiting, 2, 4);
+                for (uint32_t name = 1; name <= p->names.count; name++) {
+                        char text[2 * PROGRAM_NAME_BYTES];
+                        const char *from = name_without_package(stack_profile_name(p, name));
+
+                        (void)hw_utf8_clean(text, sizeof(text), from, strlen(from));
+                        pprof_add_function(out, name, text, NULL, 0);
+                }
+                pprof_set_time(out, p->began_wall_ns, p->elapsed_ns);
+                pprof_set_period(out, type, unit, samples ? time_tree_weight(&p->running) / samples : 0);
                 good = pprof_close(out) == 0;
         }
         pprof_destroy(&out);

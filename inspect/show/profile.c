@@ -105,21 +105,6 @@ static const char *number_of(char *text, size_t size, const struct part *t, cons
         return text;
 }
 
-static void print_functions(const struct inspect_subject *s, const struct part *t)
-{
-        char number[HW_NUMBER_MAX];
-
-        (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL",
-                      t->tree == &t->profile->running ? "SAMPLES" : "THREADS");
-        for (size_t i = 0; i < t->n_functions && i < s->request->top && is_row(t, &t->functions[i]); i++) {
-                const struct time_function *f = &t->functions[i];
-                (void)fprintf(s->request->to, "%8s  %8s  %8s  ", SHARE_TEXT(share_of(f->self_weight, t->all_weight)),
-                              SHARE_TEXT(share_of(f->total_weight, t->all_weight)),
-                              number_of(number, sizeof(number), t, f));
-                print_name(s, t->profile, f->name);
-        }
-}
-
 static void print_children(const struct inspect_subject *s, const struct part *t, uint32_t parent, int depth)
 {
         for (uint32_t i = t->first[parent]; i < t->first[parent + 1]; i++) {
@@ -135,7 +120,17 @@ static void print_children(const struct inspect_subject *s, const struct part *t
 
 static void print_part(const struct inspect_subject *s, const struct part *t)
 {
-        print_functions(s, t);
+        char number[HW_NUMBER_MAX];
+
+        (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL",
+                      t->tree == &t->profile->running ? "SAMPLES" : "THREADS");
+        for (size_t i = 0; i < t->n_functions && i < s->request->top && is_row(t, &t->functions[i]); i++) {
+                const struct time_function *f = &t->functions[i];
+                (void)fprintf(s->request->to, "%8s  %8s  %8s  ", SHARE_TEXT(share_of(f->self_weight, t->all_weight)),
+                              SHARE_TEXT(share_of(f->total_weight, t->all_weight)),
+                              number_of(number, sizeof(number), t, f));
+                print_name(s, t->profile, f->name);
+        }
         (void)fprintf(s->request->to, "\n%8s  TOP DOWN, without what has less than 1 %%\n", "TOTAL");
         print_children(s, t, 0, 0);
 }

@@ -133,14 +133,6 @@ static void sum_contents(struct question *q)
                 }
 }
 
-static void sum_all(struct question *q)
-{
-        for (uint32_t i = 0; i < q->groups.n; i++) {
-                q->all_reached += q->groups.items[i].bytes;
-                q->all_bytes += graph_group_bytes(&q->groups.items[i]);
-        }
-}
-
 /* Types of several names may be one band. False: out of memory. */
 static bool find_most(struct question *q)
 {
@@ -154,15 +146,6 @@ static bool find_most(struct question *q)
                 }
         free(bytes);
         return bytes != NULL;
-}
-
-static void sum_paths(const struct question *q, struct holding *by_path)
-{
-        for (uint32_t i = 0; i < q->graph->n_nodes; i++)
-                if (is_wanted(q, i)) {
-                        by_path[q->types.of_node[i]].bytes += heap_graph_bytes(q->graph, i);
-                        by_path[q->types.of_node[i]].closures++;
-                }
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -226,7 +209,12 @@ static bool fold_paths(struct question *q)
                 return false;
         for (uint32_t i = 0; i < n; i++)
                 q->paths[i].path = q->roots[i].path = i;
-        sum_paths(q, q->paths);
+        struct holding *by_path = q->paths;
+        for (uint32_t i = 0; i < q->graph->n_nodes; i++)
+                if (is_wanted(q, i)) {
+                        by_path[q->types.of_node[i]].bytes += heap_graph_bytes(q->graph, i);
+                        by_path[q->types.of_node[i]].closures++;
+                }
         q->paths[0] = (struct holding){ .path = 0 }; /* no path leads to these: a damaged file has such */
         for (uint32_t i = 1; i < q->types.n; i++) {
                 struct holding *root = &q->roots[type_paths_root(&q->types, i)];
@@ -309,21 +297,6 @@ static bool is_named_alike(const struct type_path *a, uint32_t i, const struct t
         return !i && !k;
 }
 
-/* Of the paths that are shown, and of all roots. Those of the older graph that lead elsewhere are not. */
-static void compare_graphs(struct question *q)
-{
-        const struct question *t = q->then;
-
-        for (size_t i = 0; i < q->n_paths && i < q->subject->request->top; i++)
-                for (size_t k = 0; k < t->n_paths; k++)
-                        if (is_named_alike(q->types.items, q->paths[i].path, t->types.items, t->paths[k].path))
-                                q->paths[i].then_bytes += t->paths[k].bytes;
-        for (size_t i = 0; i < q->n_roots; i++)
-                for (size_t k = 0; k < t->n_roots; k++)
-                        if (!strcmp(q->types.items[q->roots[i].path].name, t->types.items[t->roots[k].path].name))
-                                q->roots[i].then_bytes += t->roots[k].bytes;
-}
-
 /* The types from the closure's holder to the root. Returns how many. */
 size_t why_names(const struct type_paths *t, uint32_t path, const struct type_path *ret[PATH_NAMES])
 {
@@ -355,13 +328,28 @@ static bool is_mostly_gone(const struct question *q, struct error *error)
 
 static bool answer_question(struct question *q, struct error *error)
 {
-        sum_all(q);
+        for (uint32_t i = 0; i < q->groups.n; i++) {
+                q->all_reached += q->groups.items[i].bytes;
+                q->all_bytes += graph_group_bytes(&q->groups.items[i]);
+        }
         if (is_mostly_gone(q, error))
                 return false;
         if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold_paths(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
-        if (q->then)
-                compare_graphs(q);
+        if (q->then) {
+                /* Of the paths that are shown, and of all roots; not those of the older graph that lead elsewhere. */
+                const struct question *t = q->then;
+
+                for (size_t i = 0; i < q->n_paths && i < q->subject->request->top; i++)
+                        for (size_t k = 0; k < t->n_paths; k++)
+                                if (is_named_alike(q->types.items, q->paths[i].path, t->types.items, t->paths[k].path))
+                                        q->paths[i].then_bytes += t->paths[k].bytes;
+                for (size_t i = 0; i < q->n_roots; i++)
+                        for (size_t k = 0; k < t->n_roots; k++)
+                                if (!strcmp(q->types.items[q->roots[i].path].name,
+                                            t->types.items[t->roots[k].path].name))
+                                        q->roots[i].then_bytes += t->roots[k].bytes;
+        }
         if (q->subject->request->json)
                 why_print_json(q);
         else if (q->subject->request->brief)

@@ -42,15 +42,6 @@ static bool allocate_tree(struct tree *t)
         return good;
 }
 
-static void release_tree(struct tree *t)
-{
-        uint32_t *const each[] = { t->number, t->node,   t->parent, t->semi,   t->dominator, t->ancestor,
-                                   t->label,  t->bucket, t->next,   t->before, t->from };
-
-        for (size_t i = 0; i < ARRAY_SIZE(each); i++)
-                free(each[i]);
-}
-
 /* --------------------------------------------------------------------- depth first */
 
 /* Returns its number. */
@@ -229,7 +220,11 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
                 r->n = t.n;
                 t.node = t.dominator = NULL;
         }
-        release_tree(&t);
+        uint32_t *const each[] = { t.number, t.node,   t.parent, t.semi,   t.dominator, t.ancestor,
+                                   t.label,  t.bucket, t.next,   t.before, t.from };
+
+        for (size_t i = 0; i < ARRAY_SIZE(each); i++)
+                free(each[i]);
         free(above);
         return good;
 }

@@ -60,41 +60,10 @@ static void put_text(struct bytes_out *o, const char *text)
         o->n += n;
 }
 
-static void put_origin(struct bytes_out *o, const struct graph_origin *g)
-{
-        put_text(o, g->program);
-        put_text(o, g->layout);
-        put_text(o, g->from);
-        put_number(o, g->pid);
-        put_number(o, g->taken_unix_s);
-        put_number(o, g->stopped_ns);
-        put_number(o, (uint64_t)g->profiled | (uint64_t)g->symbols << 1 | (uint64_t)g->complete << 2);
-}
-
-static void put_types(struct bytes_out *o, const struct heap_graph *g)
-{
-        put_number(o, g->n_types);
-        for (uint32_t i = 0; i < g->n_types; i++) {
-                const struct graph_type *t = &g->types[i];
-                put_number(o, t->kind);
-                put_text(o, t->name);
-                put_text(o, t->by_type);
-                put_number(o, t->roots);
-                put_number(o, t->unreached_bytes);
-                put_number(o, t->unreached_closures);
-                put_number(o, t->pinned_bytes);
-        }
-}
-
-static bool is_root(const struct heap_graph *g, uint32_t node)
-{
-        return graph_is_root(heap_graph_type_of(g, node)->kind);
-}
-
 /* The next node, from `node` on, that an edge leads to first. */
 static uint32_t next_fresh(const struct heap_graph *g, uint32_t node)
 {
-        while (node < g->n_nodes && is_root(g, node))
+        while (node < g->n_nodes && graph_is_root(heap_graph_type_of(g, node)->kind))
                 node++;
         return node;
 }
@@ -170,10 +139,27 @@ uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
         uint8_t *ret = NULL;
 
         put_number(&o, VERSION);
-        put_origin(&o, &g->origin);
+        put_text(&o, g->origin.program);
+        put_text(&o, g->origin.layout);
+        put_text(&o, g->origin.from);
+        put_number(&o, g->origin.pid);
+        put_number(&o, g->origin.taken_unix_s);
+        put_number(&o, g->origin.stopped_ns);
+        put_number(&o,
+                   (uint64_t)g->origin.profiled | (uint64_t)g->origin.symbols << 1 | (uint64_t)g->origin.complete << 2);
         put_number(&o, g->live_cafs);
         put_number(&o, g->dead_cafs);
-        put_types(&o, g);
+        put_number(&o, g->n_types);
+        for (uint32_t i = 0; i < g->n_types; i++) {
+                const struct graph_type *t = &g->types[i];
+                put_number(&o, t->kind);
+                put_text(&o, t->name);
+                put_text(&o, t->by_type);
+                put_number(&o, t->roots);
+                put_number(&o, t->unreached_bytes);
+                put_number(&o, t->unreached_closures);
+                put_number(&o, t->pinned_bytes);
+        }
         put_nodes(&o, g);
         put_bands(&o, &g->bands);
         if (g->arrays_known)
@@ -229,20 +215,6 @@ static void get_text(struct bytes_in *in, char *ret, size_t size, const char *wh
                 in->at += n;
         }
         ret[in->wrong ? 0 : n] = '\0';
-}
-
-static void get_origin(struct bytes_in *in, struct graph_origin *g)
-{
-        get_text(in, g->program, sizeof(g->program), "the program's name");
-        get_text(in, g->layout, sizeof(g->layout), "the layout's name");
-        get_text(in, g->from, sizeof(g->from), "how it was read");
-        g->pid = (uint32_t)get_number(in, INT32_MAX, "the process");
-        g->taken_unix_s = get_number(in, INT64_MAX, "the time");
-        g->stopped_ns = get_number(in, INT64_MAX, "the stop");
-        const uint64_t flags = get_number(in, 7, "the flags");
-        g->profiled = flags & 1;
-        g->symbols = flags & 2;
-        g->complete = flags & 4;
 }
 
 /* Types stay in their order: two that are equal would be one, and are refused. */
@@ -385,7 +357,16 @@ static bool decode_graph(struct heap_graph *g, const uint8_t *bytes, size_t size
         g->out_of_memory |= !texts;
         if (get_number(&in, UINT64_MAX, "its version") != VERSION && !in.wrong)
                 in.wrong = "its version: a newer heapwatch wrote it";
-        get_origin(&in, &g->origin);
+        get_text(&in, g->origin.program, sizeof(g->origin.program), "the program's name");
+        get_text(&in, g->origin.layout, sizeof(g->origin.layout), "the layout's name");
+        get_text(&in, g->origin.from, sizeof(g->origin.from), "how it was read");
+        g->origin.pid = (uint32_t)get_number(&in, INT32_MAX, "the process");
+        g->origin.taken_unix_s = get_number(&in, INT64_MAX, "the time");
+        g->origin.stopped_ns = get_number(&in, INT64_MAX, "the stop");
+        const uint64_t flags = get_number(&in, 7, "the flags");
+        g->origin.profiled = flags & 1;
+        g->origin.symbols = flags & 2;
+        g->origin.complete = flags & 4;
         g->live_cafs = get_number(&in, INT64_MAX, "the number of top-level values");
         g->dead_cafs = get_number(&in, INT64_MAX, "the number of dead top-level values");
         if (texts && !in.wrong) {
