@@ -53,30 +53,6 @@ static bool put_text(struct out *o, const char *text, size_t n)
         return true;
 }
 
-static bool put_utf8(struct out *o, unsigned long c)
-{
-        char bytes[4];
-
-        if (c < 0x80 || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-                return false;
-        if (c < 0x800) {
-                bytes[0] = (char)(0xc0 | c >> 6);
-                bytes[1] = (char)(0x80 | (c & 0x3f));
-                return put_text(o, bytes, 2);
-        }
-        if (c < 0x10000) {
-                bytes[0] = (char)(0xe0 | c >> 12);
-                bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
-                bytes[2] = (char)(0x80 | (c & 0x3f));
-                return put_text(o, bytes, 3);
-        }
-        bytes[0] = (char)(0xf0 | c >> 18);
-        bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
-        bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
-        bytes[3] = (char)(0x80 | (c & 0x3f));
-        return put_text(o, bytes, 4);
-}
-
 /* "Z2T" is (,), "Z0T" (), "Z2H" (#,#): the number of components. */
 static bool put_tuple(struct out *o, const char **at)
 {
@@ -104,7 +80,26 @@ static bool put_number(struct out *o, const char **at)
         if (*end != 'U' || end - *at > 8)
                 return false;
         *at = end + 1;
-        return put_utf8(o, c);
+        char bytes[4];
+
+        if (c < 0x80 || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+                return false;
+        if (c < 0x800) {
+                bytes[0] = (char)(0xc0 | c >> 6);
+                bytes[1] = (char)(0x80 | (c & 0x3f));
+                return put_text(o, bytes, 2);
+        }
+        if (c < 0x10000) {
+                bytes[0] = (char)(0xe0 | c >> 12);
+                bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
+                bytes[2] = (char)(0x80 | (c & 0x3f));
+                return put_text(o, bytes, 3);
+        }
+        bytes[0] = (char)(0xf0 | c >> 18);
+        bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
+        bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
+        bytes[3] = (char)(0x80 | (c & 0x3f));
+        return put_text(o, bytes, 4);
 }
 
 static bool put_escaped(struct out *o, char kind, const char **at)

@@ -139,13 +139,6 @@ static void restore_phrase(struct phrase *s, const struct phrase *before)
         s->out[s->used] = '\0';
 }
 
-/* To the end of the group that `at` is in. */
-static void skip_group(const char **at)
-{
-        for (int depth = 0; **at && (depth > 0 || **at != ']'); ++*at)
-                depth += (**at == '[') - (**at == ']');
-}
-
 /* Up to the end of the text, or of the group that begins before it. False: a slot is not known. */
 static bool put_text(struct phrase *s, const char **at, bool in_group)
 {
@@ -160,7 +153,9 @@ static bool put_text(struct phrase *s, const char **at, bool in_group)
                         if (put_braces(s, p + 1, n))
                                 continue;
                         if (in_group) {
-                                skip_group(at);
+                                /* To the end of the group that `at` is in. */
+                                for (int depth = 0; **at && (depth > 0 || **at != ']'); ++*at)
+                                        depth += (**at == '[') - (**at == ']');
                                 return false;
                         }
                         known = false;

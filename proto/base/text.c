@@ -56,21 +56,6 @@ char *hw_bytes_text(char *out, size_t size, double bytes)
         return number_with_unit(out, size, sign, value, unit ? decimals_for(value) : 0, units[unit]);
 }
 
-/* From a minute on: two units, the smaller one rounded. */
-static char *long_duration(char *out, size_t size, const char *sign, double seconds)
-{
-        uint64_t s = (uint64_t)(seconds + 0.5), m = (uint64_t)(seconds / 60 + 0.5);
-        uint64_t h = (uint64_t)(seconds / 3600 + 0.5);
-
-        if (s < 3600)
-                (void)snprintf(out, size, "%s%" PRIu64 "m %02" PRIu64 "s", sign, s / 60, s % 60);
-        else if (m < 24 * 60)
-                (void)snprintf(out, size, "%s%" PRIu64 "h %02" PRIu64 "m", sign, m / 60, m % 60);
-        else
-                (void)snprintf(out, size, "%s%" PRIu64 "d %02" PRIu64 "h", sign, h / 24, h % 24);
-        return out;
-}
-
 char *hw_duration_text(char *out, size_t size, double ns)
 {
         static const char *const units[4] = { "ns", "us", "ms", "s" };
@@ -80,8 +65,20 @@ char *hw_duration_text(char *out, size_t size, double ns)
 
         if (!isfinite(ns))
                 return unknown_text(out, size);
-        if (value >= 59.95e9)
-                return long_duration(out, size, sign, value < 1e24 ? value / 1e9 : 1e15);
+        if (value >= 59.95e9) {
+                /* From a minute on: two units, the smaller one rounded. */
+                double seconds = value < 1e24 ? value / 1e9 : 1e15;
+                uint64_t s = (uint64_t)(seconds + 0.5), m = (uint64_t)(seconds / 60 + 0.5);
+                uint64_t h = (uint64_t)(seconds / 3600 + 0.5);
+
+                if (s < 3600)
+                        (void)snprintf(out, size, "%s%" PRIu64 "m %02" PRIu64 "s", sign, s / 60, s % 60);
+                else if (m < 24 * 60)
+                        (void)snprintf(out, size, "%s%" PRIu64 "h %02" PRIu64 "m", sign, m / 60, m % 60);
+                else
+                        (void)snprintf(out, size, "%s%" PRIu64 "d %02" PRIu64 "h", sign, h / 24, h % 24);
+                return out;
+        }
         if (value < 0.5)
                 return number_with_unit(out, size, "", 0, 0, "s"); /* "0 s", not "0.00 s" */
         while (unit < 3 && value >= 999.5) {

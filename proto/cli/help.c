@@ -85,18 +85,6 @@ static size_t fit_column(size_t column, const char *label)
         return wanted > column && wanted <= COLUMN_MAX ? wanted : column;
 }
 
-static void print_terms(FILE *to, const struct help_section *s)
-{
-        char label[LABEL_MAX];
-        size_t column = 0;
-
-        for (const struct term *t = s->terms; t->name; t++)
-                column = fit_column(column, term_label(label, t));
-        (void)fprintf(to, "\n%s:\n", s->title);
-        for (const struct term *t = s->terms; t->name; t++)
-                help_print_term(to, term_label(label, t), column ? column : COLUMN_MAX, t->text);
-}
-
 static void print_options(FILE *to, const struct command *c)
 {
         bool letters = false;
@@ -128,8 +116,16 @@ void help_print(FILE *to, const struct command *c)
                 (void)fprintf(to, "       %s %s\n", command_title(c), c->usage[i]);
         (void)fputc('\n', to);
         help_wrap(to, c->about ? c->about : c->summary, 0, 0);
-        for (const struct help_section *s = c->sections; s && s->terms; s++)
-                print_terms(to, s);
+        for (const struct help_section *s = c->sections; s && s->terms; s++) {
+                char label[LABEL_MAX];
+                size_t column = 0;
+
+                for (const struct term *t = s->terms; t->name; t++)
+                        column = fit_column(column, term_label(label, t));
+                (void)fprintf(to, "\n%s:\n", s->title);
+                for (const struct term *t = s->terms; t->name; t++)
+                        help_print_term(to, term_label(label, t), column ? column : COLUMN_MAX, t->text);
+        }
         print_options(to, c);
         if (c->notes) {
                 (void)fputc('\n', to);

@@ -36,28 +36,25 @@ static size_t need_max(const struct cursor *v)
         return v->wide ? CURSOR_WIDE_NEED_MAX : CURSOR_NEED_MAX;
 }
 
-/* Moves the carried bytes to another carry. The old one stays while anything else points there. */
-static void move_carry(struct cursor *v, uint8_t *to)
-{
-        const size_t n = v->carried ? (size_t)(v->end - v->carry) : 0, used = (size_t)(v->p - v->carry);
-
-        if (v->carried) {
-                memcpy(to, v->carry, n);
-                v->p = to + used;
-                v->end = to + n;
-                v->origin = to;
-        }
-        v->carry = to;
-}
-
 bool cursor_widen(struct cursor *v)
 {
         v->narrows = false;
         if (v->wide)
                 return true;
         v->wide = malloc(2 * (size_t)CURSOR_WIDE_NEED_MAX);
-        if (v->wide)
-                move_carry(v, v->wide);
+        if (v->wide) {
+                /* Moves the carried bytes to another carry. The old one stays while anything else points there. */
+                uint8_t *to = v->wide;
+                const size_t n = v->carried ? (size_t)(v->end - v->carry) : 0, used = (size_t)(v->p - v->carry);
+
+                if (v->carried) {
+                        memcpy(to, v->carry, n);
+                        v->p = to + used;
+                        v->end = to + n;
+                        v->origin = to;
+                }
+                v->carry = to;
+        }
         return v->wide;
 }
 

@@ -211,17 +211,6 @@ static enum step accept_event(struct hw_eventlog *log, const struct frame *f, ui
         return STEP_EVENT;
 }
 
-/* The end marker: after the last block (<= 9.0) or the last two bytes in it (>= 9.2). */
-static enum step end_step(struct hw_eventlog *log, uint64_t offset)
-{
-        if (in_block(log, offset) && log->block.end_offset - offset != 2)
-                return lose_bytes(log, offset, "end marker in the middle of a block", false);
-        log->cursor.p += 2;
-        log->block = (struct block){ .cap = HW_CAP_NONE };
-        log->stage = STAGE_END;
-        return STEP_END;
-}
-
 /* An id that the header does not declare: a new header, or damage. */
 static enum step undeclared_step(struct hw_eventlog *log, uint64_t offset)
 {
@@ -300,8 +289,15 @@ static enum step event_step(struct hw_eventlog *log, struct hw_event *ret_event)
         uint64_t offset = cursor_offset(&log->cursor);
         if (!cursor_need(&log->cursor, 2))
                 return STEP_MORE;
-        if (be16(log->cursor.p) == DATA_END)
-                return end_step(log, offset);
+        if (be16(log->cursor.p) == DATA_END) {
+                /* The end marker: after the last block (<= 9.0) or the last two bytes in it (>= 9.2). */
+                if (in_block(log, offset) && log->block.end_offset - offset != 2)
+                        return lose_bytes(log, offset, "end marker in the middle of a block", false);
+                log->cursor.p += 2;
+                log->block = (struct block){ .cap = HW_CAP_NONE };
+                log->stage = STAGE_END;
+                return STEP_END;
+        }
         switch (frame_read(log, 0, &f)) {
         case ANSWER_MORE:
                 return STEP_MORE;

@@ -60,21 +60,6 @@ static bool read_bytes(struct payload *c, size_t size, size_t skip, struct hw_fi
         return true;
 }
 
-/* Text goes up to the numbers that follow it, if any. */
-static bool read_text(struct payload *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
-{
-        size_t after = 0;
-        for (unsigned i = index + 1; i < info->n_fields; i++)
-                after += field_bytes(info->fields[i].type);
-        if (after > c->left)
-                return false;
-        size_t size = c->left - after;
-        if (value->type == HW_FIELD_TEXT || value->type == HW_FIELD_STRINGS)
-                while (size > 0 && c->p[size - 1] == 0)
-                        size--;
-        return read_bytes(c, size, c->left - after - size, value);
-}
-
 static bool read_field(struct payload *c, const struct hw_event_info *info, unsigned index,
                        struct hw_field_value *value)
 {
@@ -104,7 +89,17 @@ static bool read_field(struct payload *c, const struct hw_event_info *info, unsi
         case HW_FIELD_BYTES:
                 break;
         }
-        return read_text(c, info, index, value);
+        /* Text goes up to the numbers that follow it, if any. */
+        size_t after = 0;
+        for (unsigned i = index + 1; i < info->n_fields; i++)
+                after += field_bytes(info->fields[i].type);
+        if (after > c->left)
+                return false;
+        size_t size = c->left - after;
+        if (value->type == HW_FIELD_TEXT || value->type == HW_FIELD_STRINGS)
+                while (size > 0 && c->p[size - 1] == 0)
+                        size--;
+        return read_bytes(c, size, c->left - after - size, value);
 }
 
 /* The first field of the older census: log2 of the bytes. */

@@ -190,21 +190,15 @@ static const char *known_liar(uint16_t id, uint16_t size)
         return NULL;
 }
 
-/* Whether a newline was turned into two bytes in a type's numbers, or across their end and the text's start. */
-static bool newline_damage(const uint8_t *p)
-{
-        for (unsigned i = 0; i < TYPE_FIXED_BYTES; i++)
-                if (p[i] == '\r' && p[i + 1] == '\n')
-                        return true;
-        return false;
-}
-
 static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
 {
         uint16_t id = be16(p), size = be16(p + 2);
         uint32_t text = be32(p + 4);
-        if (newline_damage(p))
-                return refuse_header(log, "text-mode damage: newlines were translated as this log was written", false);
+        /* Whether a newline was turned into two bytes in a type's numbers, or across their end and the text's start. */
+        for (unsigned i = 0; i < TYPE_FIXED_BYTES; i++)
+                if (p[i] == '\r' && p[i + 1] == '\n')
+                        return refuse_header(log, "text-mode damage: newlines were translated as this log was written",
+                                             false);
         if (text > LIMIT_HEADER_TEXT_BYTES)
                 return refuse_header(log, "header: description of an event type is too long", true);
         const char *lie = known_liar(id, size);

@@ -49,22 +49,6 @@ uint16_t known_size(uint16_t id)
         return (uint16_t)size;
 }
 
-static void declare_known(struct hw_eventlog *log)
-{
-        header_forget(log);
-        for (uint16_t id = 0; id < HW_KNOWN_IDS; id++) {
-                const struct hw_event_info *info = hw_event_info(id);
-                if (!info)
-                        continue;
-                uint16_t size = known_size(id);
-                header_declare(log, id, size);
-                if (size == HW_EVENT_VARIABLE || size == info->min_size)
-                        continue;
-                log->kinds[id] = KIND_DECLARED | KIND_UNSETTLED | info->min_size;
-                log->quick[id] = 0;
-        }
-}
-
 /* The payload's size of the unsettled event `at` bytes from here, in `block`: the whole one, else the least one. */
 static enum answer find_size(struct hw_eventlog *log, size_t at, const struct frame *f, const struct block *block,
                              uint32_t *ret_size)
@@ -200,7 +184,18 @@ bool join_begin(struct hw_eventlog *log)
 {
         if (!cursor_widen(&log->cursor))
                 return false;
-        declare_known(log);
+        header_forget(log);
+        for (uint16_t id = 0; id < HW_KNOWN_IDS; id++) {
+                const struct hw_event_info *info = hw_event_info(id);
+                if (!info)
+                        continue;
+                uint16_t size = known_size(id);
+                header_declare(log, id, size);
+                if (size == HW_EVENT_VARIABLE || size == info->min_size)
+                        continue;
+                log->kinds[id] = KIND_DECLARED | KIND_UNSETTLED | info->min_size;
+                log->quick[id] = 0;
+        }
         log->join.steps = 0;
         forget_evidence(log);
         log->stage = STAGE_JOIN;

@@ -15,35 +15,6 @@ static void extend(const struct fold_shape *shape, struct fold *f, uint32_t i)
                 shape->cell.reset(fold_slot(shape, f, f->n++));
 }
 
-static void widen(const struct fold_shape *shape, struct fold *f)
-{
-        uint32_t odd = f->first % 2, n = f->n;
-
-        for (uint32_t i = 0; i < n; i++) {
-                uint32_t to = (i + odd) / 2;
-                if (to == i)
-                        continue;
-                shape->cell.merge(fold_slot(shape, f, to), fold_slot(shape, f, i));
-                shape->cell.reset(fold_slot(shape, f, i));
-        }
-        f->n = (n - 1 + odd) / 2 + 1;
-        f->first /= 2;
-        f->width_ns *= 2;
-}
-
-/* Moves all cells up, so that cell 0 becomes interval `first`. */
-static void lower(const struct fold_shape *shape, struct fold *f, uint64_t first)
-{
-        uint32_t by = (uint32_t)(f->first - first), n = f->n;
-
-        extend(shape, f, n - 1 + by);
-        for (uint32_t i = n; i-- > 0;)
-                memcpy(fold_slot(shape, f, i + by), fold_slot(shape, f, i), shape->cell.size);
-        for (uint32_t i = 0; i < by; i++)
-                shape->cell.reset(fold_slot(shape, f, i));
-        f->first = first;
-}
-
 /* The cell of a time, widening if need be. The width stays below 2^63: times have 64 bits. */
 static uint32_t find(const struct fold_shape *shape, struct fold *f, uint64_t time_ns)
 {
@@ -54,10 +25,29 @@ static uint32_t find(const struct fold_shape *shape, struct fold *f, uint64_t ti
                         return (uint32_t)(interval - f->first);
                 }
                 if (interval < f->first && f->first - interval <= shape->capacity - f->n) {
-                        lower(shape, f, interval);
+                        /* Moves all cells up, so that cell 0 becomes interval `first`. */
+                        uint32_t by = (uint32_t)(f->first - interval), n = f->n;
+
+                        extend(shape, f, n - 1 + by);
+                        for (uint32_t i = n; i-- > 0;)
+                                memcpy(fold_slot(shape, f, i + by), fold_slot(shape, f, i), shape->cell.size);
+                        for (uint32_t i = 0; i < by; i++)
+                                shape->cell.reset(fold_slot(shape, f, i));
+                        f->first = interval;
                         return 0;
                 }
-                widen(shape, f);
+                uint32_t odd = f->first % 2, n = f->n;
+
+                for (uint32_t i = 0; i < n; i++) {
+                        uint32_t to = (i + odd) / 2;
+                        if (to == i)
+                                continue;
+                        shape->cell.merge(fold_slot(shape, f, to), fold_slot(shape, f, i));
+                        shape->cell.reset(fold_slot(shape, f, i));
+                }
+                f->n = (n - 1 + odd) / 2 + 1;
+                f->first /= 2;
+                f->width_ns *= 2;
         }
 }
 

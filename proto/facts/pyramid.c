@@ -61,15 +61,6 @@ static uint16_t allocate_cell(const struct pyramid_shape *shape, struct pyramid 
         return number;
 }
 
-static void free_cell(const struct pyramid_shape *shape, struct pyramid_ring *r, uint16_t place)
-{
-        bool small = place & 1;
-        uint16_t number = place / 2;
-
-        memcpy(packed_at(shape, r, small, number), &r->stores[small].spare, sizeof(number));
-        r->stores[small].spare = number;
-}
-
 /* -------------------------------------------------------------------- rings */
 
 static void *plain_at(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
@@ -105,8 +96,14 @@ static void drop_interval(const struct pyramid_shape *shape, struct pyramid_ring
                 return;
         }
         uint16_t *at = place_of(r, interval);
-        if (*at && *at != PYRAMID_OPEN)
-                free_cell(shape, r, *at);
+        if (*at && *at != PYRAMID_OPEN) {
+                uint16_t place = *at;
+                bool small = place & 1;
+                uint16_t number = place / 2;
+
+                memcpy(packed_at(shape, r, small, number), &r->stores[small].spare, sizeof(number));
+                r->stores[small].spare = number;
+        }
         *at = 0;
 }
 
@@ -154,14 +151,6 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 
 /* ------------------------------------------------------------------ growth */
 
-/* Moves places or cells to where they are in a ring of more intervals, empty ones too: they may own memory. */
-static void move_intervals(const struct pyramid_ring *r, unsigned char *to, const unsigned char *from,
-                           uint32_t capacity, size_t size)
-{
-        for (uint64_t i = r->first; i - r->first < r->capacity; i++)
-                memcpy(to + i % capacity * size, from + i % r->capacity * size, size);
-}
-
 /* Grows to `capacity` intervals. When out of memory, nothing happens. */
 static void resize_level(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
@@ -171,7 +160,9 @@ static void resize_level(const struct pyramid_shape *shape, struct pyramid *p, u
 
         if (!grown)
                 return;
-        move_intervals(r, grown, r->cells, capacity, size);
+        /* Moves places or cells to where they are in a ring of more intervals, empty ones too: they may own memory. */
+        for (uint64_t i = r->first; i - r->first < r->capacity; i++)
+                memcpy(grown + i % capacity * size, r->cells + i % r->capacity * size, size);
         free(r->cells);
         p->held_bytes += (capacity - r->capacity) * size;
         r->cells = grown;

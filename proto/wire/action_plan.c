@@ -124,33 +124,27 @@ static const char *wrong_pairs(const char *const *argv, const char *const *known
         return NULL;
 }
 
-static const char *wrong_dump(const struct action_step *s)
-{
-        static const char *const known[] = { "--before", "--after", "--apart", "--per-day", "--keep", "--directory" };
-
-        if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
-                return "after: expected at most 30m";
-        return wrong_pairs(s->argv, known, ARRAY_SIZE(known),
-                           "expected before, after, apart, per_day, keep or directory, each with a value");
-}
-
-static const char *wrong_why(const struct action_step *s)
-{
-        static const char *const known[] = { "--max-pause", "--memory" };
-
-        return wrong_pairs(s->argv, known, ARRAY_SIZE(known), "expected max_pause or memory, each with a value");
-}
-
 static const char *wrong_step(const struct action_step *s)
 {
         const char *wrong = NULL;
 
         if (s->kind == ACTION_PROGRAM && (!s->argv || !s->argv[0] || s->argv[1] || !program_command_find(s->argv[0])))
                 return "expected a command such as heap-profile on; `heapwatch ctl --help` lists them";
-        if (s->kind == ACTION_DUMP)
-                return wrong_dump(s);
-        if (s->kind == ACTION_WHY)
-                wrong = wrong_why(s);
+        if (s->kind == ACTION_DUMP) {
+                static const char *const known[] = { "--before",  "--after", "--apart",
+                                                     "--per-day", "--keep",  "--directory" };
+
+                if (s->timeout_ns > ACTION_DUMP_WAIT_NS + ACTION_DUMP_WORK_NS)
+                        return "after: expected at most 30m";
+                return wrong_pairs(s->argv, known, ARRAY_SIZE(known),
+                                   "expected before, after, apart, per_day, keep or directory, each with a value");
+        }
+        if (s->kind == ACTION_WHY) {
+                static const char *const known[] = { "--max-pause", "--memory" };
+
+                wrong = wrong_pairs(s->argv, known, ARRAY_SIZE(known),
+                                    "expected max_pause or memory, each with a value");
+        }
         if (s->timeout_ns > ACTION_TIMEOUT_MAX_NS)
                 return "timeout: expected at most 5m";
         if (s->attempts > ACTION_ATTEMPTS_MAX)

@@ -42,36 +42,31 @@ int hw_default_endpoints(char *ret_publish, char *ret_request, size_t size)
         return fits(snprintf(ret_request, size, "ipc://%s/request", directory), size);
 }
 
-static int request_of_ipc(char *out, size_t size, const char *publish)
-{
-        static const char word[] = "publish";
-        const char *last = NULL;
-
-        for (const char *at = strstr(publish, word); at; at = strstr(at + 1, word))
-                last = at;
-        if (!last)
-                return -EINVAL;
-        return fits(snprintf(out, size, "%.*srequest%s", (int)(last - publish), publish, last + strlen(word)), size);
-}
-
-static int request_of_tcp(char *out, size_t size, const char *publish)
-{
-        const char *colon = strrchr(publish, ':');
-        uint64_t port;
-
-        if (colon == publish + strlen("tcp") || strlen(colon + 1) > 5 || !digits_parse(colon + 1, 65534, &port) ||
-            port == 0)
-                return -EINVAL;
-        return fits(snprintf(out, size, "%.*s:%" PRIu64, (int)(colon - publish), publish, port + 1), size);
-}
-
 int endpoint_request(char *ret_request, size_t size, const char *publish)
 {
         if (strlen(publish) >= ENDPOINT_MAX)
                 return -ENAMETOOLONG;
-        if (!strncmp(publish, "ipc://", 6))
-                return request_of_ipc(ret_request, size, publish);
-        if (!strncmp(publish, "tcp://", 6))
-                return request_of_tcp(ret_request, size, publish);
+        if (!strncmp(publish, "ipc://", 6)) {
+                static const char word[] = "publish";
+                const char *last = NULL;
+
+                for (const char *at = strstr(publish, word); at; at = strstr(at + 1, word))
+                        last = at;
+                if (!last)
+                        return -EINVAL;
+                return fits(snprintf(ret_request, size, "%.*srequest%s", (int)(last - publish), publish,
+                                     last + strlen(word)),
+                            size);
+        }
+        if (!strncmp(publish, "tcp://", 6)) {
+                const char *colon = strrchr(publish, ':');
+                uint64_t port;
+
+                if (colon == publish + strlen("tcp") || strlen(colon + 1) > 5 ||
+                    !digits_parse(colon + 1, 65534, &port) || port == 0)
+                        return -EINVAL;
+                return fits(snprintf(ret_request, size, "%.*s:%" PRIu64, (int)(colon - publish), publish, port + 1),
+                            size);
+        }
         return -EINVAL;
 }

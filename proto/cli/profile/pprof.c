@@ -106,8 +106,17 @@ static void deflate_whole(struct pprof *p, int flush)
         p->whole.n = 0;
 }
 
-static uint32_t add_text(struct pprof *p, const char *text, uint64_t hash)
+/* The index of a text; the first is "". */
+static uint32_t text_index(struct pprof *p, const char *text)
 {
+        const uint64_t hash = hash_text(text, 0);
+        uint32_t at = idtable_start(&p->text_ids, hash), id;
+
+        if (p->n_texts == 0 && *text)
+                (void)text_index(p, "");
+        while ((id = idtable_next(&p->text_ids, hash, &at)))
+                if (!strcmp(p->texts[id - 1], text))
+                        return id - 1;
         char *copy = ARRAY_RESERVE(p->texts, p->texts_room, p->n_texts + 1) ? strdup(text) : NULL;
 
         if (!copy || idtable_add(&p->text_ids, hash, p->n_texts + 1)) {
@@ -121,20 +130,6 @@ static uint32_t add_text(struct pprof *p, const char *text, uint64_t hash)
         deflate_whole(p, Z_NO_FLUSH);
         p->texts[p->n_texts] = copy;
         return p->n_texts++;
-}
-
-/* The index of a text; the first is "". */
-static uint32_t text_index(struct pprof *p, const char *text)
-{
-        const uint64_t hash = hash_text(text, 0);
-        uint32_t at = idtable_start(&p->text_ids, hash), id;
-
-        if (p->n_texts == 0 && *text)
-                (void)text_index(p, "");
-        while ((id = idtable_next(&p->text_ids, hash, &at)))
-                if (!strcmp(p->texts[id - 1], text))
-                        return id - 1;
-        return add_text(p, text, hash);
 }
 
 static void write_part(struct pprof *p, unsigned field)

@@ -99,11 +99,6 @@ struct shape {
         unsigned depth, anchors, documents;
 };
 
-static bool is_opening(yaml_event_type_t type)
-{
-        return type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
-}
-
 static bool has_anchor(const yaml_event_t *e)
 {
         return (e->type == YAML_SCALAR_EVENT && e->data.scalar.anchor) ||
@@ -115,7 +110,8 @@ static bool within_limits(struct yaml_file *f, struct shape *s, const yaml_event
 {
         char what[80];
 
-        if (is_opening(e->type) && s->depth++ == YAML_DEPTH_MAX) {
+        if ((e->type == YAML_SEQUENCE_START_EVENT || e->type == YAML_MAPPING_START_EVENT) &&
+            s->depth++ == YAML_DEPTH_MAX) {
                 snprintf(what, sizeof(what), "nested more than %u levels deep", YAML_DEPTH_MAX);
                 return at_mark(f, e->start_mark, what, "");
         }

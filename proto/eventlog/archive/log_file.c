@@ -463,38 +463,34 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
         return (ssize_t)n;
 }
 
-/* Unpacks all of it. 0 or -errno. */
-static int unpack_all(struct log_file *f)
-{
-        FILE *to = tmpfile();
-        uint64_t bytes = 0;
-        uint8_t buffer[BUFSIZ];
-        ssize_t n = to ? 1 : -errno;
-
-        while (n > 0 && (n = log_file_read(f, buffer, sizeof(buffer))) > 0) {
-                bytes += (uint64_t)n;
-                if (bytes > LIMIT_UNPACKED_BYTES)
-                        n = -EFBIG;
-                else if (fwrite(buffer, 1, (size_t)n, to) != (size_t)n)
-                        n = -errno;
-        }
-        if (n == 0 && (fflush(to) != 0 || lseek(fileno(to), 0, SEEK_SET) < 0))
-                n = -errno;
-        if (n == 0)
-                f->unpacked = to;
-        else if (to)
-                (void)fclose(to);
-        return (int)n;
-}
-
 int log_file_put_in_order(struct log_file *f)
 {
         int r = 0;
 
         if (f->cutout || !S_ISREG(f->stat.st_mode))
                 return 0;
-        if (f->unpack)
-                r = unpack_all(f);
+        if (f->unpack) {
+                /* Unpacks all of it. 0 or -errno. */
+                FILE *to = tmpfile();
+                uint64_t bytes = 0;
+                uint8_t buffer[BUFSIZ];
+                ssize_t n = to ? 1 : -errno;
+
+                while (n > 0 && (n = log_file_read(f, buffer, sizeof(buffer))) > 0) {
+                        bytes += (uint64_t)n;
+                        if (bytes > LIMIT_UNPACKED_BYTES)
+                                n = -EFBIG;
+                        else if (fwrite(buffer, 1, (size_t)n, to) != (size_t)n)
+                                n = -errno;
+                }
+                if (n == 0 && (fflush(to) != 0 || lseek(fileno(to), 0, SEEK_SET) < 0))
+                        n = -errno;
+                if (n == 0)
+                        f->unpacked = to;
+                else if (to)
+                        (void)fclose(to);
+                r = (int)n;
+        }
         if (r == 0)
                 f->order = in_order_open(f->unpacked ? fileno(f->unpacked) : f->fd);
         return r;

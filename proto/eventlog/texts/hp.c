@@ -42,20 +42,6 @@ static uint32_t breakdown_of(const char *word)
         return letter ? (uint32_t)(letter - letters) + 1 : 0;
 }
 
-static void put_begin(struct text_log *t, uint32_t breakdown, uint64_t period_ns)
-{
-        struct eventlog_writer *w = &t->writer;
-
-        text_event(t, HW_HEAP_PROF_BEGIN, 0);
-        size_t length = writer_length_begin(w);
-        writer_number(w, 0, 1);
-        writer_number(w, period_ns, 8);
-        writer_number(w, breakdown, 4);
-        for (int i = 0; i < 7; i++) /* no filters */
-                writer_string(w, "");
-        writer_length_end(w, length, 0);
-}
-
 /* Splits the words of the job in place: a quote inside is doubled, words end at spaces. */
 static const char *parse_job(struct text_log *t, char *text)
 {
@@ -79,8 +65,18 @@ static const char *parse_job(struct text_log *t, char *text)
                         period_ns = ns;
         }
         text_arguments(t, text, n < 60000 ? n : 60000);
-        if (breakdown) /* else the runtime did not say its options */
-                put_begin(t, breakdown, period_ns);
+        if (breakdown) { /* else the runtime did not say its options */
+                struct eventlog_writer *w = &t->writer;
+
+                text_event(t, HW_HEAP_PROF_BEGIN, 0);
+                size_t length = writer_length_begin(w);
+                writer_number(w, 0, 1);
+                writer_number(w, period_ns, 8);
+                writer_number(w, breakdown, 4);
+                for (int i = 0; i < 7; i++) /* no filters */
+                        writer_string(w, "");
+                writer_length_end(w, length, 0);
+        }
         return NULL;
 }
 
@@ -103,20 +99,6 @@ static bool parse_time(const char *text, uint64_t *ret_ns)
         return true;
 }
 
-static const char *parse_begin(struct text_log *t, const char *text)
-{
-        uint64_t time_ns;
-
-        if (!parse_time(text, &time_ns))
-                return "seconds after BEGIN_SAMPLE";
-        t->sample_open = t->sample_empty = true;
-        t->sample_foreign = time_ns + STEP_BACK_MAX_NS < t->time_ns;
-        if (t->sample_foreign) /* forkProcess leaves both their file and its offset */
-                return "rising times: several processes wrote this file";
-        t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
-        return NULL;
-}
-
 static const char *parse_end(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
@@ -131,19 +113,6 @@ static const char *parse_end(struct text_log *t, const char *text)
         if (!was_open)
                 return "BEGIN_SAMPLE before END_SAMPLE";
         return parse_time(text, &time_ns) ? NULL : "seconds after END_SAMPLE";
-}
-
-static const char *parse_mark(struct text_log *t, const char *text)
-{
-        uint64_t time_ns;
-
-        if (!parse_time(text, &time_ns))
-                return "seconds after MARK";
-        text_event(t, HW_USER_MARKER, time_ns);
-        size_t length = writer_length_begin(&t->writer);
-        writer_bytes(&t->writer, "MARK", 4);
-        writer_length_end(&t->writer, length, 0);
-        return NULL;
 }
 
 /* LABEL<tab>BYTES; old runtimes and other tools write spaces. */
@@ -192,14 +161,33 @@ static const char *hp_line(struct text_log *t, char *line)
                                               "Y_RANGE", "ORDER",       "SHADE",      "COMMENT" };
         char *text;
 
-        if ((text = after_keyword(line, "BEGIN_SAMPLE")))
-                return parse_begin(t, text);
+        if ((text = after_keyword(line, "BEGIN_SAMPLE"))) {
+                uint64_t time_ns;
+
+                if (!parse_time(text, &time_ns))
+                        return "seconds after BEGIN_SAMPLE";
+                t->sample_open = t->sample_empty = true;
+                t->sample_foreign = time_ns + STEP_BACK_MAX_NS < t->time_ns;
+                if (t->sample_foreign) /* forkProcess leaves both their file and its offset */
+                        return "rising times: several processes wrote this file";
+                t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
+                return NULL;
+        }
         if ((text = after_keyword(line, "END_SAMPLE")))
                 return parse_end(t, text);
         if (t->sample_open)
                 return t->sample_foreign ? NULL : parse_row(t, line);
-        if ((text = after_keyword(line, "MARK")))
-                return parse_mark(t, text);
+        if ((text = after_keyword(line, "MARK"))) {
+                uint64_t time_ns;
+
+                if (!parse_time(text, &time_ns))
+                        return "seconds after MARK";
+                text_event(t, HW_USER_MARKER, time_ns);
+                size_t length = writer_length_begin(&t->writer);
+                writer_bytes(&t->writer, "MARK", 4);
+                writer_length_end(&t->writer, length, 0);
+                return NULL;
+        }
         if ((text = after_keyword(line, "JOB")))
                 return *text == '"' ? parse_job(t, text + 1) : "a text in quotes after JOB";
         for (size_t i = 0; i < ARRAY_SIZE(others); i++)

@@ -133,8 +133,19 @@ static struct centre *centre_of(const struct prof *p, uint64_t id)
         return i ? &p->centres[i - 1] : NULL;
 }
 
-static void keep_centre(struct prof *p)
+static void put_centre(struct text_log *t)
 {
+        struct eventlog_writer *w = &t->writer;
+        struct prof *p = t->prof;
+
+        text_event(t, HW_HEAP_PROF_COST_CENTRE, 0);
+        size_t length = writer_length_begin(w);
+        writer_number(w, p->id, 4);
+        writer_string(w, p->label);
+        writer_string(w, p->module);
+        writer_string(w, p->source);
+        writer_number(w, p->caf, 1);
+        writer_length_end(w, length, 0);
         size_t module = strnlen(p->module, COUNTER_MAX), label = strnlen(p->label, COUNTER_MAX);
         uint32_t n = p->n_centres;
 
@@ -152,22 +163,6 @@ static void keep_centre(struct prof *p)
         memcpy(name + module + 1, p->label, label);
         name[module + 1 + label] = '\0';
         p->centres[p->n_centres++] = (struct centre){ .id = (uint32_t)p->id, .name = name };
-}
-
-static void put_centre(struct text_log *t)
-{
-        struct eventlog_writer *w = &t->writer;
-        struct prof *p = t->prof;
-
-        text_event(t, HW_HEAP_PROF_COST_CENTRE, 0);
-        size_t length = writer_length_begin(w);
-        writer_number(w, p->id, 4);
-        writer_string(w, p->label);
-        writer_string(w, p->module);
-        writer_string(w, p->source);
-        writer_number(w, p->caf, 1);
-        writer_length_end(w, length, 0);
-        keep_centre(p);
 }
 
 /* When so many ticks had been taken. */
@@ -276,19 +271,6 @@ static void add_word(struct prof *p, const char *word, size_t n)
 static bool is_key(const struct prof *p, const char *key)
 {
         return !strcmp(p->key, key);
-}
-
-static void parse_string(struct prof *p)
-{
-        if (p->where == WORDS) {
-                add_word(p, p->text, p->n_text);
-                p->after_word = true;
-        } else if (p->where == CENTRE && is_key(p, "label"))
-                copy_text(p->label, p);
-        else if (p->where == CENTRE && is_key(p, "module"))
-                copy_text(p->module, p);
-        else if (p->where == CENTRE && is_key(p, "src_loc"))
-                copy_text(p->source, p);
 }
 
 /* Where a whole number of this key goes; NULL: it is not needed. */
@@ -456,8 +438,15 @@ static void end_string(struct prof *p)
                 size_t n = p->n_text < KEY_MAX - 1 ? p->n_text : KEY_MAX - 1;
                 memcpy(p->key, p->text, n);
                 p->key[n] = '\0';
-        } else {
-                parse_string(p);
+        } else if (p->where == WORDS) {
+                add_word(p, p->text, p->n_text);
+                p->after_word = true;
+        } else if (p->where == CENTRE && is_key(p, "label")) {
+                copy_text(p->label, p);
+        } else if (p->where == CENTRE && is_key(p, "module")) {
+                copy_text(p->module, p);
+        } else if (p->where == CENTRE && is_key(p, "src_loc")) {
+                copy_text(p->source, p);
         }
 }
 

@@ -185,27 +185,6 @@ static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
         return 0;
 }
 
-/*
- * The daemon was restarted: nothing of the old epoch holds. A snapshot of everything that is under way goes on
- * only if the new daemon answers it: on first contact, or when its own reply had the epoch.
- */
-static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t now_ns)
-{
-        bool goes_on = c->asked_all && (by_reply || !c->known);
-
-        c->old_epoch = c->known ? c->epoch : epoch;
-        c->epoch = epoch;
-        c->known = true;
-        c->n_targets = 0;
-        queue_clear(&c->held);
-        c->want_all = true;
-        c->all_at_ns = now_ns;
-        c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
-        if (!goes_on)
-                c->active = c->asked_all = false;
-        return emit_event(c, HW_SUBSCRIBER_RESET);
-}
-
 /* Records a sign of life. Returns 1 when it is of the current epoch, 0 when it is to be ignored, or -ENOMEM. */
 static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, uint64_t now_ns)
 {
@@ -217,7 +196,23 @@ static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_r
         c->heard_ns = now_ns;
         c->stale = false;
         if (has_epoch && (!c->known || epoch != c->epoch)) {
-                r = begin_epoch(c, epoch, by_reply, now_ns);
+                /*
+                 * The daemon was restarted: nothing of the old epoch holds. A snapshot of everything that is under way
+                 * goes on only if the new daemon answers it: on first contact, or when its own reply had the epoch.
+                 */
+                bool goes_on = c->asked_all && (by_reply || !c->known);
+
+                c->old_epoch = c->known ? c->epoch : epoch;
+                c->epoch = epoch;
+                c->known = true;
+                c->n_targets = 0;
+                queue_clear(&c->held);
+                c->want_all = true;
+                c->all_at_ns = now_ns;
+                c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
+                if (!goes_on)
+                        c->active = c->asked_all = false;
+                r = emit_event(c, HW_SUBSCRIBER_RESET);
                 return r < 0 ? r : 1;
         }
         r = was_stale && c->known ? emit_event(c, HW_SUBSCRIBER_ALIVE) : 0;
@@ -443,17 +438,6 @@ bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n)
         return n > 0;
 }
 
-/* The backoff before the next resync: longer when this one comes soon after the last. */
-static void schedule_retry(struct clone_target *t, uint64_t now_ns)
-{
-        if (t->resynced_ns == 0 || now_ns - t->resynced_ns > RESYNC_CALM_NS)
-                t->backoff_ns = RESYNC_BACKOFF_NS;
-        else if (t->backoff_ns < RESYNC_BACKOFF_MAX_NS)
-                t->backoff_ns = t->backoff_ns * 2 < RESYNC_BACKOFF_MAX_NS ? t->backoff_ns * 2 : RESYNC_BACKOFF_MAX_NS;
-        t->resynced_ns = now_ns;
-        t->resync_at_ns = now_ns + t->backoff_ns;
-}
-
 void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns)
 {
         c->stats->snapshots++;
@@ -462,8 +446,17 @@ void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns)
         c->id = id;
         c->progress_ns = now_ns;
         for (size_t i = 0; !c->asked_all && i < c->n_targets; i++)
-                if (c->targets[i].asked)
-                        schedule_retry(&c->targets[i], now_ns);
+                if (c->targets[i].asked) {
+                        /* The backoff before the next resync: longer when this one comes soon after the last. */
+                        struct clone_target *t = &c->targets[i];
+                        if (t->resynced_ns == 0 || now_ns - t->resynced_ns > RESYNC_CALM_NS)
+                                t->backoff_ns = RESYNC_BACKOFF_NS;
+                        else if (t->backoff_ns < RESYNC_BACKOFF_MAX_NS)
+                                t->backoff_ns = t->backoff_ns * 2 < RESYNC_BACKOFF_MAX_NS ? t->backoff_ns * 2
+                                                                                          : RESYNC_BACKOFF_MAX_NS;
+                        t->resynced_ns = now_ns;
+                        t->resync_at_ns = now_ns + t->backoff_ns;
+                }
 }
 
 void clone_request_failed(struct clone *c, uint64_t now_ns)
