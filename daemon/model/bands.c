@@ -156,12 +156,6 @@ static const char *table_name(const struct info_table *table)
         return table->named ? table->name : table->label;
 }
 
-static bool has_text(const struct band_entry *entry, const char *label, size_t size)
-{
-        return entry->band.kind == BAND_TEXT && strings_size(entry->band.label) == size &&
-               !memcmp(entry->band.label, label, size);
-}
-
 static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
 {
         struct band_entry *entry = new_band(&m->bands, BAND_KEY, time_ns);
@@ -212,7 +206,8 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
 
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
-                if (has_text(entry, label, size))
+                if (entry->band.kind == BAND_TEXT && strings_size(entry->band.label) == size &&
+                    !memcmp(entry->band.label, label, size))
                         return entry;
         }
         const char *text = bands_keep_text(b, label, size);

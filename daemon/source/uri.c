@@ -302,28 +302,6 @@ void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1])
                 name_from(from, (size_t)(end - from), name);
 }
 
-static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX + 1])
-{
-        char address[sizeof(u->host) + 8];
-
-        switch (u->kind) {
-        case SOURCE_STDIN:
-                name_from("stdin", 5, name);
-                break;
-        case SOURCE_TCP:
-        case SOURCE_TCP_LISTEN:
-                name_from(address, (size_t)snprintf(address, sizeof(address), "%s-%u", u->host, u->port), name);
-                break;
-        case SOURCE_PROCESS:
-        case SOURCE_OUTSIDE:
-                name_from(address, (size_t)snprintf(address, sizeof(address), "pid-%" PRIu32, u->pid), name);
-                break;
-        default:
-                name_from_path(source_uri_path(u), name);
-                break;
-        }
-}
-
 bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri,
                        struct error *error)
 {
@@ -343,8 +321,29 @@ bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], str
         }
         if (!source_uri_parse(text, ret_uri, error))
                 return false;
-        if (!named)
-                name_from_uri(ret_uri, name);
+        if (!named) {
+                char address[sizeof(ret_uri->host) + 8];
+
+                switch (ret_uri->kind) {
+                case SOURCE_STDIN:
+                        name_from("stdin", 5, name);
+                        break;
+                case SOURCE_TCP:
+                case SOURCE_TCP_LISTEN:
+                        name_from(address,
+                                  (size_t)snprintf(address, sizeof(address), "%s-%u", ret_uri->host, ret_uri->port),
+                                  name);
+                        break;
+                case SOURCE_PROCESS:
+                case SOURCE_OUTSIDE:
+                        name_from(address, (size_t)snprintf(address, sizeof(address), "pid-%" PRIu32, ret_uri->pid),
+                                  name);
+                        break;
+                default:
+                        name_from_path(source_uri_path(ret_uri), name);
+                        break;
+                }
+        }
         memcpy(ret_name, name, sizeof(name));
         return true;
 }

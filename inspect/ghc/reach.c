@@ -164,16 +164,6 @@ static void set_node(struct search *c, uint32_t type, uint64_t bytes)
                 heap_graph_set(c->graph, c->graph->n_closed - 1, type, bytes);
 }
 
-static void set_closure(struct search *c, const struct closure_table *t, uint64_t at)
-{
-        const struct heap_group *g = snapshot_group(c->s, at);
-        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g) : 0;
-
-        set_node(c, graph_type_of_closure(&c->types, t), bytes);
-        if (c->census && heap_census_add(c->census, t, at, bytes))
-                heap_graph_want(c->graph, c->graph->n_closed - 1);
-}
-
 static bool has_static(const void *ctx, uint64_t at)
 {
         const struct search *c = ctx;
@@ -475,8 +465,14 @@ static void go_through_next(struct search *c)
                 if (size)
                         follow_frame(c, t, at, size);
         } else {
-                if (!c->through_statics)
-                        set_closure(c, t, at);
+                if (!c->through_statics) {
+                        const struct heap_group *g = snapshot_group(c->s, at);
+                        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g) : 0;
+
+                        set_node(c, graph_type_of_closure(&c->types, t), bytes);
+                        if (c->census && heap_census_add(c->census, t, at, bytes))
+                                heap_graph_want(c->graph, c->graph->n_closed - 1);
+                }
                 go_through(c, at, t);
                 for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), at - 1);
                      i < c->n_weak && c->weak[i].key == at && !c->graph->out_of_memory; i++)

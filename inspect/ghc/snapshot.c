@@ -230,12 +230,6 @@ static struct megablock *set_aside(const struct heap_snapshot *s, uint64_t at)
         return s->before ? snapshot_megablock(s->before, at) : NULL;
 }
 
-/* By the group of its first block: none of its groups is in use. */
-static bool is_free(const struct block_group *first)
-{
-        return first->free == BLOCK_FREE && first->blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK;
-}
-
 static bool begins_with_bytes(struct heap_snapshot *s, const uint8_t *bytes)
 {
         const struct closure_table *t = info_tables_find(&s->ghc->tables, u64_at(bytes, 0));
@@ -306,7 +300,8 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
                 return 1;
         uint64_t reach = block_group_megablocks(&first);
         reach = reach < left ? reach : left;
-        if (is_free(&first))
+        /* By the group of its first block: none of its groups is in use. */
+        if (first.free == BLOCK_FREE && first.blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK)
                 return reach;
         if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
             !(bytes = known ? known->bytes : room_to_read(s)))

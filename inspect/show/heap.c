@@ -17,9 +17,26 @@
 #define HELD_BYTES     (UINT64_C(1) << 16) /* a heap that nothing moves has so much less than is said, at most, */
 #define HELD_PARTS     50                  /* and one part in so many */
 
-/* "37.5 KiB of its heap is not understood (1.2 %): 800 CONSTR, 3 of no type". */
-static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
+/* Of a heap that does not change: at least what its generations say. */
+static bool has_what_is_held(const struct heap_census *c, const struct generations *g)
 {
+        const uint64_t counted = c->total_bytes + c->young_bytes + c->rest.unused_bytes + c->rest.unknown_bytes;
+
+        return counted + counted / HELD_PARTS + HELD_BYTES >= live_data_held_bytes(g);
+}
+
+bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error)
+{
+        char rest[REST_TEXT_BYTES];
+
+        if (c->out_of_memory)
+                return error_set(error, "out of memory");
+        if (s && s->request->core && !has_what_is_held(c, &s->ghc->generations))
+                s->damaged = true;
+        if (c->rest.unknown_bytes == 0)
+                return true;
+        /* "37.5 KiB of its heap is not understood (1.2 %): 800 CONSTR, 3 of no type". */
+        char *ret = s ? s->rest : rest;
         const double all = (double)(c->total_bytes + c->rest.unknown_bytes);
         uint64_t met[CLOSURE_TYPES];
         struct text_out out;
@@ -40,27 +57,6 @@ static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
                 text_put(&out, best ? closure_type_name(best) : "of no type");
                 met[best] = 0;
         }
-}
-
-/* Of a heap that does not change: at least what its generations say. */
-static bool has_what_is_held(const struct heap_census *c, const struct generations *g)
-{
-        const uint64_t counted = c->total_bytes + c->young_bytes + c->rest.unused_bytes + c->rest.unknown_bytes;
-
-        return counted + counted / HELD_PARTS + HELD_BYTES >= live_data_held_bytes(g);
-}
-
-bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error)
-{
-        char rest[REST_TEXT_BYTES];
-
-        if (c->out_of_memory)
-                return error_set(error, "out of memory");
-        if (s && s->request->core && !has_what_is_held(c, &s->ghc->generations))
-                s->damaged = true;
-        if (c->rest.unknown_bytes == 0)
-                return true;
-        put_rest(s ? s->rest : rest, c);
         return c->rest.unknown_bytes <= (c->total_bytes + c->rest.unknown_bytes) / UNKNOWN_MOST ||
                error_set(error,
                          "%s; above 5 %%, the rest would be wrong. It may be of another release than "

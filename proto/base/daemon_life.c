@@ -60,38 +60,34 @@ static void read_boot(char out[BOOT_BYTES])
 
 /* ----------------------------------------------------------------- reading */
 
-static void parse_line(struct daemon_life *l, const char *line, char boot[BOOT_BYTES])
-{
-        unsigned long long at = 0;
-        int number = 0;
-
-        if (sscanf(line, "pid %d", &number) == 1)
-                l->pid = number;
-        else if (sscanf(line, "boot %36s", boot) == 1)
-                return;
-        else if (sscanf(line, "began %llu", &at) == 1)
-                l->began_ns = at;
-        else if (sscanf(line, "short-lives %d", &number) == 1)
-                l->short_lives = number > 0 ? (uint32_t)number : 0;
-        else if (sscanf(line, "records %d", &number) == 1)
-                l->records = number != 0;
-        else if (sscanf(line, "stopped %llu", &at) == 1)
-                l->end = LIFE_STOPPED;
-        else if (sscanf(line, "signal %d %llu", &number, &at) == 2)
-                l->end = LIFE_SIGNAL;
-        if (l->end == LIFE_STOPPED || l->end == LIFE_SIGNAL)
-                l->ended_ns = at;
-        if (l->end == LIFE_SIGNAL)
-                l->signal = number;
-}
-
 static void parse_life(struct daemon_life *l, char *text)
 {
         char boot[BOOT_BYTES], then[BOOT_BYTES] = "", *rest = NULL;
 
         *l = (struct daemon_life){ .end = LIFE_KILLED };
-        for (char *line = strtok_r(text, "\n", &rest); line && l->ended_ns == 0; line = strtok_r(NULL, "\n", &rest))
-                parse_line(l, line, then);
+        for (char *line = strtok_r(text, "\n", &rest); line && l->ended_ns == 0; line = strtok_r(NULL, "\n", &rest)) {
+                unsigned long long at = 0;
+                int number = 0;
+
+                if (sscanf(line, "pid %d", &number) == 1)
+                        l->pid = number;
+                else if (sscanf(line, "boot %36s", then) == 1)
+                        continue;
+                else if (sscanf(line, "began %llu", &at) == 1)
+                        l->began_ns = at;
+                else if (sscanf(line, "short-lives %d", &number) == 1)
+                        l->short_lives = number > 0 ? (uint32_t)number : 0;
+                else if (sscanf(line, "records %d", &number) == 1)
+                        l->records = number != 0;
+                else if (sscanf(line, "stopped %llu", &at) == 1)
+                        l->end = LIFE_STOPPED;
+                else if (sscanf(line, "signal %d %llu", &number, &at) == 2)
+                        l->end = LIFE_SIGNAL;
+                if (l->end == LIFE_STOPPED || l->end == LIFE_SIGNAL)
+                        l->ended_ns = at;
+                if (l->end == LIFE_SIGNAL)
+                        l->signal = number;
+        }
         read_boot(boot);
         if (l->began_ns == 0)
                 l->end = LIFE_NONE;

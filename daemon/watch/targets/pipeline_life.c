@@ -28,15 +28,6 @@ void pipeline_begin_turn(struct pipeline *p, bool hurry)
 
 /* ------------------------------------------------------------------ effects */
 
-/* Ended by a signal it has not completed its log, however it was meant. */
-static void close_run(struct pipeline *p, enum life_event event)
-{
-        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64, p->name, p->state.runs,
-                  model_time_ns(p->model));
-        model_end_run(p->model, (event == ON_END_WELL || event == ON_END_FAILED) && !p->state.ended.signal);
-        tracker_end_run(p->tracker);
-}
-
 static enum alerting_end end_of(enum life_state state)
 {
         return state == LIFE_CRASHED ? ALERTING_CRASHED : state == LIFE_FAILED ? ALERTING_FAILED : ALERTING_ENDED;
@@ -147,8 +138,14 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                 step = life_step(p->state.life, event);
                 if (!step.listed)
                         return true;
-                if (step.effects & DO_CLOSE_RUN)
-                        close_run(p, event);
+                if (step.effects & DO_CLOSE_RUN) {
+                        /* Ended by a signal it has not completed its log, however it was meant. */
+                        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64, p->name, p->state.runs,
+                                  model_time_ns(p->model));
+                        model_end_run(p->model,
+                                      (event == ON_END_WELL || event == ON_END_FAILED) && !p->state.ended.signal);
+                        tracker_end_run(p->tracker);
+                }
                 if (p->state.life == LIFE_ENDING && event != ON_REMOVE && !settle_state(p))
                         return false;
                 if ((step.effects & DO_END_ALERTS) && !end_alerts(p, step.next, why))
