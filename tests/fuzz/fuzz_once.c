@@ -26,11 +26,6 @@ struct said {
         uint64_t sequences[64];
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-        return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
-}
-
 static int hear(void *ctx, const Hw__Update *u)
 {
         static uint8_t packed[MESSAGE_BYTES];
@@ -49,7 +44,7 @@ static int hear(void *ctx, const Hw__Update *u)
         s->sequences[kind] = read->sequence;
         hw_update_unref(read);
         for (size_t i = 0; i < size; i++)
-                s->hash = mix(s->hash, packed[i]);
+                s->hash = (s->hash ^ packed[i]) * UINT64_C(0x9e3779b97f4a7c15) + (s->hash >> 29);
         return 0;
 }
 

@@ -62,38 +62,6 @@ static void take_request(const struct out *out, const char *name, const Hw__Requ
         write_file(out->wire, name, WIRE_REQUEST, packed, size);
 }
 
-static void make_requests(const struct out *out)
-{
-        char *a[] = { (char *)"a" };
-        Hw__Kind kinds[] = { HW__KIND__KIND_CENSUS, HW__KIND__KIND_BAND };
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-        Hw__HistoryRequest history = HW__HISTORY_REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
-        Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
-        Hw__RemoveTargetRequest take_away = HW__REMOVE_TARGET_REQUEST__INIT;
-        Hw__Request r = HW__REQUEST__INIT;
-
-        r.has_id = 1, r.id = 7;
-        snapshot.n_targets = 1, snapshot.targets = a;
-        snapshot.n_kinds = 2, snapshot.kinds = kinds;
-        r.what_case = HW__REQUEST__WHAT_SNAPSHOT, r.snapshot = &snapshot;
-        take_request(out, "snapshot", &r);
-        history.target = a[0];
-        history.has_from_ns = history.has_to_ns = history.has_step_ns = 1;
-        history.to_ns = UINT64_MAX, history.step_ns = 1000000000;
-        history.has_series = 1, history.series = HW__SERIES__SERIES_LIVE;
-        r.what_case = HW__REQUEST__WHAT_HISTORY, r.history = &history;
-        take_request(out, "history", &r);
-        r.what_case = HW__REQUEST__WHAT_STATUS, r.status = &status;
-        take_request(out, "status", &r);
-        add.uri = (char *)"c=fifo:/tmp/c", add.name = (char *)"c";
-        r.what_case = HW__REQUEST__WHAT_ADD_TARGET, r.add_target = &add;
-        take_request(out, "add", &r);
-        take_away.name = a[0];
-        r.what_case = HW__REQUEST__WHAT_REMOVE_TARGET, r.remove_target = &take_away;
-        take_request(out, "remove", &r);
-}
-
 int main(int argc, char **argv)
 {
         static uint8_t bytes[1u << 20];
@@ -113,6 +81,33 @@ int main(int argc, char **argv)
         if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p, NULL, false) != 0)
                 return 1;
         pipeline_destroy(&p);
-        make_requests(&out);
+        char *a[] = { (char *)"a" };
+        Hw__Kind kinds[] = { HW__KIND__KIND_CENSUS, HW__KIND__KIND_BAND };
+        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        Hw__HistoryRequest history = HW__HISTORY_REQUEST__INIT;
+        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
+        Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
+        Hw__RemoveTargetRequest take_away = HW__REMOVE_TARGET_REQUEST__INIT;
+        Hw__Request r = HW__REQUEST__INIT;
+
+        r.has_id = 1, r.id = 7;
+        snapshot.n_targets = 1, snapshot.targets = a;
+        snapshot.n_kinds = 2, snapshot.kinds = kinds;
+        r.what_case = HW__REQUEST__WHAT_SNAPSHOT, r.snapshot = &snapshot;
+        take_request(&out, "snapshot", &r);
+        history.target = a[0];
+        history.has_from_ns = history.has_to_ns = history.has_step_ns = 1;
+        history.to_ns = UINT64_MAX, history.step_ns = 1000000000;
+        history.has_series = 1, history.series = HW__SERIES__SERIES_LIVE;
+        r.what_case = HW__REQUEST__WHAT_HISTORY, r.history = &history;
+        take_request(&out, "history", &r);
+        r.what_case = HW__REQUEST__WHAT_STATUS, r.status = &status;
+        take_request(&out, "status", &r);
+        add.uri = (char *)"c=fifo:/tmp/c", add.name = (char *)"c";
+        r.what_case = HW__REQUEST__WHAT_ADD_TARGET, r.add_target = &add;
+        take_request(&out, "add", &r);
+        take_away.name = a[0];
+        r.what_case = HW__REQUEST__WHAT_REMOVE_TARGET, r.remove_target = &take_away;
+        take_request(&out, "remove", &r);
         return 0;
 }

@@ -59,26 +59,6 @@ static bool sane(const struct events_buffer *b)
         return b->marker == NULL || (b->marker >= b->begin && b->marker + MARKER_BYTES <= b->position);
 }
 
-static void close_block(struct events_buffer *b, uint64_t now)
-{
-        if (b->marker == NULL)
-                return;
-        put(b->marker + SIZE_AT, (uint64_t)(b->position - b->marker), 4);
-        put(b->marker + END_AT, now, 8);
-        b->marker = NULL;
-}
-
-static void open_block(struct events_buffer *b, uint64_t now)
-{
-        b->marker = b->position;
-        put(b->position, BLOCK_MARKER, 2);
-        put(b->position + 2, now, 8);
-        put(b->position + SIZE_AT, 0, 4);
-        put(b->position + END_AT, 0, 8);
-        put(b->position + 22, b->capability, 2);
-        b->position += MARKER_BYTES;
-}
-
 /* A buffer that holds nothing but its own marker is left alone. */
 static void flush_buffer(struct events_buffer *b)
 {
@@ -88,10 +68,20 @@ static void flush_buffer(struct events_buffer *b)
                 return;
         if (b->position == b->begin)
                 return;
-        close_block(b, now);
+        if (b->marker != NULL) {
+                put(b->marker + SIZE_AT, (uint64_t)(b->position - b->marker), 4);
+                put(b->marker + END_AT, now, 8);
+                b->marker = NULL;
+        }
         (void)FileEventLogWriter.writeEventLog(b->begin, (size_t)(b->position - b->begin)); /* the RTS reports */
         b->position = b->begin;
-        open_block(b, now);
+        b->marker = b->position;
+        put(b->position, BLOCK_MARKER, 2);
+        put(b->position + 2, now, 8);
+        put(b->position + SIZE_AT, 0, 4);
+        put(b->position + END_AT, 0, 8);
+        put(b->position + 22, b->capability, 2);
+        b->position += MARKER_BYTES;
 }
 
 /* 0; -1: this is not the RTS this was written for; -2: more than one capability. */

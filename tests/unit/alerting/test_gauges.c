@@ -15,22 +15,16 @@
 /* Beyond the window: in a younger run the first intervals may be wider, with the same samples in all. */
 #define LEAST_AGE_NS (600 * S)
 
-static struct ruleset *rules_of(const char *expr)
+static void asked(struct rule_gauge gauges[GAUGES], const char *expr)
 {
-        struct ruleset *set = calloc(1, sizeof(*set));
+        struct ruleset *rules = calloc(1, sizeof(*rules));
         struct rule_text text = { .group = "g", .name = "r", .expr = expr };
         struct rule_error error;
         struct rule *rule = rule_new(&text, &error);
 
-        assert_non_null(set);
+        assert_non_null(rules);
         assert_non_null(rule);
-        assert_true(ruleset_add(set, rule));
-        return set;
-}
-
-static void asked(struct rule_gauge gauges[GAUGES], const char *expr)
-{
-        struct ruleset *rules = rules_of(expr);
+        assert_true(ruleset_add(rules, rule));
 
         gauges_require(gauges, rules);
         ruleset_destroy(&rules);
@@ -72,32 +66,29 @@ static void same_answers(const struct series *kept, const struct series *whole, 
                     1e-6 * (double)window_ns / S);
 }
 
-static void one_window(uint64_t window_s)
-{
-        static struct rule_gauge gauges[GAUGES];
-        struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
-        struct series whole = { 0 };
-        char expr[64];
-
-        snprintf(expr, sizeof(expr), "mean(gc_share, %us) > 200%%", (unsigned)window_s);
-        asked(gauges, expr);
-        for (uint64_t s = 0; s < DAYS * 86400; s++) {
-                gauge_push(g, (s + 1) * S - 1, value_at(s));
-                assert_int_equal(series_push(&whole, &series_shape, (s + 1) * S - 1, value_at(s)), 0);
-                if (s < 20 || s % 977 == 0)
-                        same_answers(&g->series, &whole, (s + 1) * S, window_s * S);
-        }
-        gauge_clear(g);
-        series_done(&whole);
-}
-
 TEST(a_window_has_the_same_samples)
 {
         static const uint64_t windows_s[] = { 1,    7,    59,   290,  299,   300,   301,   600,
                                               3600, 3830, 3841, 7200, 21500, 21601, 86400, 172800 };
 
-        for (size_t i = 0; i < sizeof(windows_s) / sizeof(windows_s[0]); i++)
-                one_window(windows_s[i]);
+        for (size_t i = 0; i < sizeof(windows_s) / sizeof(windows_s[0]); i++) {
+                uint64_t window_s = windows_s[i];
+                static struct rule_gauge gauges[GAUGES];
+                struct rule_gauge *g = &gauges[GAUGE(RULE_GC_SHARE)];
+                struct series whole = { 0 };
+                char expr[64];
+
+                snprintf(expr, sizeof(expr), "mean(gc_share, %us) > 200%%", (unsigned)window_s);
+                asked(gauges, expr);
+                for (uint64_t s = 0; s < DAYS * 86400; s++) {
+                        gauge_push(g, (s + 1) * S - 1, value_at(s));
+                        assert_int_equal(series_push(&whole, &series_shape, (s + 1) * S - 1, value_at(s)), 0);
+                        if (s < 20 || s % 977 == 0)
+                                same_answers(&g->series, &whole, (s + 1) * S, window_s * S);
+                }
+                gauge_clear(g);
+                series_done(&whole);
+        }
 }
 
 static size_t held_after_days(const char *expr)

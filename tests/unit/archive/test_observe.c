@@ -8,24 +8,6 @@
 
 #define TIMES 3
 
-/* Three samples of one series, a second apart, in one message. */
-static void send_samples(struct observed *o, enum series_id id)
-{
-        uint64_t times_ns[TIMES] = { NS_PER_S, 2 * NS_PER_S, 3 * NS_PER_S }, values[TIMES] = { 5, 7, 9 };
-        Hw__Samples samples = HW__SAMPLES__INIT, *list[] = { &samples };
-        Hw__Heap heap = HW__HEAP__INIT;
-        Hw__Update update = HW__UPDATE__INIT;
-
-        SET(samples, series, (Hw__Series)id);
-        samples.n_times_ns = samples.n_values = TIMES;
-        samples.times_ns = times_ns;
-        samples.values = values;
-        SET_LIST(heap, samples, list, 1);
-        update.body_case = HW__UPDATE__BODY_HEAP;
-        update.heap = &heap;
-        observed_add(o, NULL, &update);
-}
-
 /* All of proto/facts/series.def but the total of a census, which comes with the census. */
 TEST(every_series_is_kept)
 {
@@ -35,7 +17,20 @@ TEST(every_series_is_kept)
 
                 assert_non_null(o);
                 o->start_ns = NS_PER_S;
-                send_samples(o, id);
+                /* Three samples of one series, a second apart, in one message. */
+                uint64_t times_ns[TIMES] = { NS_PER_S, 2 * NS_PER_S, 3 * NS_PER_S }, values[TIMES] = { 5, 7, 9 };
+                Hw__Samples samples = HW__SAMPLES__INIT, *list[] = { &samples };
+                Hw__Heap heap = HW__HEAP__INIT;
+                Hw__Update update = HW__UPDATE__INIT;
+
+                SET(samples, series, (Hw__Series)id);
+                samples.n_times_ns = samples.n_values = TIMES;
+                samples.times_ns = times_ns;
+                samples.values = values;
+                SET_LIST(heap, samples, list, 1);
+                update.body_case = HW__UPDATE__BODY_HEAP;
+                update.heap = &heap;
+                observed_add(o, NULL, &update);
                 assert_int_equal(o->pending.minutes.n, id != SERIES_CENSUS_TOTAL);
                 if (id != SERIES_CENSUS_TOTAL) {
                         const struct pending_cell *m = &o->pending.minutes.items[0];

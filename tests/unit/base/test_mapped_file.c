@@ -50,9 +50,13 @@ static enum outcome look(pid_t other, const struct stat *wanted)
         return outcome;
 }
 
-/* A process with mounts of its own where `own_mounts`, which waits until it is killed. */
-static pid_t start_other(bool own_mounts)
+/* In a child: as if the tree were started in a chroot, where `root` is its folder; NULL: not in one. */
+static enum outcome look_from(const char *root, bool own_mounts, const struct stat *wanted)
 {
+        if (root && (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+                     mount("/", root, NULL, MS_BIND | MS_REC, NULL) != 0 || chroot(root) != 0 || chdir("/") != 0))
+                return NOT_PERMITTED;
+        /* A process with mounts of its own where `own_mounts`, which waits until it is killed. */
         int ready[2];
         char byte;
 
@@ -68,16 +72,7 @@ static pid_t start_other(bool own_mounts)
         (void)close(ready[1]);
         const bool is_ready = read(ready[0], &byte, 1) == 1;
         (void)close(ready[0]);
-        return is_ready ? pid : -1;
-}
-
-/* In a child: as if the tree were started in a chroot, where `root` is its folder; NULL: not in one. */
-static enum outcome look_from(const char *root, bool own_mounts, const struct stat *wanted)
-{
-        if (root && (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-                     mount("/", root, NULL, MS_BIND | MS_REC, NULL) != 0 || chroot(root) != 0 || chdir("/") != 0))
-                return NOT_PERMITTED;
-        const pid_t other = start_other(own_mounts);
+        const pid_t other = is_ready ? pid : -1;
         if (other < 0)
                 return NOT_PERMITTED;
         const enum outcome outcome = look(other, wanted);

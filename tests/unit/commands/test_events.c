@@ -12,29 +12,6 @@
 
 static struct event_types types;
 
-/* A type of one field of each form. */
-static void define_all_forms(void)
-{
-        static char *const names[] = { "number", "text", "bytes", "numbers", "texts" };
-        Hw__EventField fields[5], *list[5];
-        Hw__EventType type = HW__EVENT_TYPE__INIT, *one[] = { &type };
-        Hw__Events message = HW__EVENTS__INIT;
-
-        for (int i = 0; i < 5; i++) {
-                hw__event_field__init(&fields[i]);
-                fields[i].name = names[i];
-                SET(fields[i], form, (Hw__EventField__Form)(i + 1));
-                list[i] = &fields[i];
-        }
-        SET(type, id, 7);
-        type.name = (char *)"ALL_FORMS";
-        SET_LIST(type, fields, list, 5);
-        SET_LIST(message, types, one, 1);
-        const Hw__Events *definitions = counted(&message.base);
-        event_types_define(&types, definitions);
-        hw_message_unref(&definitions->base);
-}
-
 /* n numbers and texts for one event of type `id` with `fields` of its fields: is it read? */
 static bool is_read(uint32_t id, uint32_t fields, const uint64_t *numbers, size_t n_numbers, size_t n_texts)
 {
@@ -74,7 +51,25 @@ TEST(test_columns_must_fit_their_types)
         static const uint64_t good[] = { 1, 2, 10, 11, 3 }, huge[] = { 1, UINT64_MAX, 10, 11, 3 };
         static const uint64_t many_texts[] = { 1, 2, 10, 11, UINT64_MAX };
 
-        define_all_forms();
+        /* A type of one field of each form. */
+        static char *const names[] = { "number", "text", "bytes", "numbers", "texts" };
+        Hw__EventField fields[5], *list[5];
+        Hw__EventType type = HW__EVENT_TYPE__INIT, *one[] = { &type };
+        Hw__Events message = HW__EVENTS__INIT;
+
+        for (int i = 0; i < 5; i++) {
+                hw__event_field__init(&fields[i]);
+                fields[i].name = names[i];
+                SET(fields[i], form, (Hw__EventField__Form)(i + 1));
+                list[i] = &fields[i];
+        }
+        SET(type, id, 7);
+        type.name = (char *)"ALL_FORMS";
+        SET_LIST(type, fields, list, 5);
+        SET_LIST(message, types, one, 1);
+        const Hw__Events *definitions = counted(&message.base);
+        event_types_define(&types, definitions);
+        hw_message_unref(&definitions->base);
         assert_true(is_read(7, 5, good, 5, 5));
         assert_true(is_read(7, 3, good, 1, 2));
         assert_true(is_read(7, 0, good, 0, 0));

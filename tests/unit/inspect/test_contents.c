@@ -18,23 +18,6 @@ struct taken {
         struct heap_bands bands;
 };
 
-/* The rows of each band add up to it. */
-static void check_sums(const struct heap_bands *b)
-{
-        for (size_t i = 0; i < b->n; i++) {
-                uint64_t bytes = 0, objects = 0;
-                for (size_t k = 0; k < b->items[i].n_contents; k++) {
-                        bytes += b->items[i].contents[k].bytes;
-                        objects += b->items[i].contents[k].objects;
-                        assert_true(k == 0 || b->items[i].contents[k - 1].bytes >= b->items[i].contents[k].bytes);
-                }
-                if (b->items[i].n_contents) {
-                        assert_int_equal(bytes, b->items[i].bytes);
-                        assert_int_equal(objects, b->items[i].objects);
-                }
-        }
-}
-
 /* `as_watch`: by type, and of what matters alone. */
 static void count_as(struct taken *t, struct draft *d, bool as_watch)
 {
@@ -52,7 +35,20 @@ static void count_as(struct taken *t, struct draft *d, bool as_watch)
         assert_true(t->ghc.profiled || t->census.rest.unknown_bytes == 0); /* a profiled thread is longer than drawn */
         assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, as_watch));
         assert_true(heap_bands_add_contents(&t->bands, &t->census, &t->ghc, as_watch));
-        check_sums(&t->bands);
+        /* The rows of each band add up to it. */
+        for (size_t i = 0; i < t->bands.n; i++) {
+                uint64_t bytes = 0, objects = 0;
+                for (size_t k = 0; k < t->bands.items[i].n_contents; k++) {
+                        bytes += t->bands.items[i].contents[k].bytes;
+                        objects += t->bands.items[i].contents[k].objects;
+                        assert_true(k == 0 ||
+                                    t->bands.items[i].contents[k - 1].bytes >= t->bands.items[i].contents[k].bytes);
+                }
+                if (t->bands.items[i].n_contents) {
+                        assert_int_equal(bytes, t->bands.items[i].bytes);
+                        assert_int_equal(objects, t->bands.items[i].objects);
+                }
+        }
         heap_bands_sort_by_name(&t->bands);
 }
 

@@ -85,21 +85,17 @@ static uint64_t reach(const struct plan *p, uint64_t gone, bool doubtful)
         return reached;
 }
 
-static uint64_t bytes_in(const struct plan *p, uint64_t nodes)
-{
-        uint64_t bytes = 0;
-
-        for (uint32_t i = 0; i < p->n; i++)
-                bytes += nodes >> i & 1 ? p->bytes[i] : 0;
-        return bytes;
-}
-
 /* What goes with a node: of what is certain, by certain paths; of what is doubtful, by doubtful ones alone. */
 static uint64_t bytes_with(const struct plan *p, uint64_t gone)
 {
         const uint64_t certain = reach(p, 0, false), doubtful = reach(p, certain, true);
 
-        return bytes_in(p, (certain & ~reach(p, gone, false)) | (doubtful & ~reach(p, gone | certain, true)));
+        uint64_t nodes = (certain & ~reach(p, gone, false)) | (doubtful & ~reach(p, gone | certain, true));
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < p->n; i++)
+                bytes += nodes >> i & 1 ? p->bytes[i] : 0;
+        return bytes;
 }
 
 #define ALL_GROUPS (TYPES + 2)
@@ -264,43 +260,6 @@ static void check_folded(const struct folded *f, const struct expected *e, size_
         }
 }
 
-/* The largest; what holds them; and what is left out is counted. */
-static void check_few(const struct folded *few, const struct folded *all, uint32_t most)
-{
-        uint64_t least = UINT64_MAX, held[NODES_MOST + 2] = { 0 };
-        uint32_t larger = 0;
-
-        assert_int_equal(few->n, all->n < most ? all->n : most);
-        for (uint32_t i = few->n - 1; i > 0; i--) {
-                assert_true(few->items[i].up < i);
-                held[few->items[i].up] += few->items[i].bytes;
-                least = few->items[i].bytes < least ? few->items[i].bytes : least;
-        }
-        for (uint32_t i = 1; i < all->n; i++)
-                larger += all->items[i].bytes > least;
-        assert_true(larger < most);
-        for (uint32_t i = 0; i < few->n; i++) {
-                const struct folded_type *t = &few->items[i];
-                assert_int_equal(t->bytes, t->own_bytes + held[i] + t->rest_bytes);
-                assert_int_equal(t->rest > 0, t->rest_bytes > 0);
-        }
-}
-
-/* What all closures of a type retain is what those of the tree hold that have none of it above them. */
-static void check_types(const struct folded *f, const struct retained *r)
-{
-        uint64_t sums[TYPES] = { 0 };
-
-        for (uint32_t i = 1; i < f->n; i++) {
-                bool is_below = false;
-                for (uint32_t up = f->items[i].up; up; up = f->items[up].up)
-                        is_below |= f->items[up].name == f->items[i].name;
-                for (uint32_t t = 0; t < TYPES; t++)
-                        sums[t] += f->items[i].name == group_names[t] && !is_below ? f->items[i].bytes : 0;
-        }
-        assert_memory_equal(sums, r->of_group, sizeof(sums));
-}
-
 TEST(test_folded)
 {
         for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -315,9 +274,36 @@ TEST(test_folded)
                 assert_true(retained_find(&r, &g, each_alone, ALL_GROUPS));
                 assert_true(folded_find(&all, &g, &r, each_alone, group_names, UINT32_MAX));
                 check_folded(&all, e, expect(&p, place, e));
-                check_types(&all, &r);
+                /* What all closures of a type retain is what those of the tree hold that have none of it above them. */
+                uint64_t sums[TYPES] = { 0 };
+
+                for (uint32_t i = 1; i < all.n; i++) {
+                        bool is_below = false;
+                        for (uint32_t up = all.items[i].up; up; up = all.items[up].up)
+                                is_below |= all.items[up].name == all.items[i].name;
+                        for (uint32_t t = 0; t < TYPES; t++)
+                                sums[t] += all.items[i].name == group_names[t] && !is_below ? all.items[i].bytes : 0;
+                }
+                assert_memory_equal(sums, r.of_group, sizeof(sums));
                 assert_true(folded_find(&few, &g, &r, each_alone, group_names, 4));
-                check_few(&few, &all, 4);
+                /* The largest; what holds them; and what is left out is counted. */
+                uint64_t least = UINT64_MAX, held[NODES_MOST + 2] = { 0 };
+                uint32_t larger = 0;
+
+                assert_int_equal(few.n, all.n < 4 ? all.n : 4);
+                for (uint32_t i = few.n - 1; i > 0; i--) {
+                        assert_true(few.items[i].up < i);
+                        held[few.items[i].up] += few.items[i].bytes;
+                        least = few.items[i].bytes < least ? few.items[i].bytes : least;
+                }
+                for (uint32_t i = 1; i < all.n; i++)
+                        larger += all.items[i].bytes > least;
+                assert_true(larger < 4);
+                for (uint32_t i = 0; i < few.n; i++) {
+                        const struct folded_type *t = &few.items[i];
+                        assert_int_equal(t->bytes, t->own_bytes + held[i] + t->rest_bytes);
+                        assert_int_equal(t->rest > 0, t->rest_bytes > 0);
+                }
                 folded_done(&few);
                 folded_done(&all);
                 retained_done(&r);
@@ -420,32 +406,6 @@ static void assert_same(const struct heap_graph *a, const struct heap_graph *b)
         assert_memory_equal(a->slices, b->slices, sizeof(a->slices));
 }
 
-/* A type in two parts. */
-static void put_bands(struct heap_graph *g, uint64_t bytes)
-{
-        struct heap_band *b = calloc(1, sizeof(*b)), *contents = calloc(2, sizeof(*contents));
-
-        assert_true(b && contents);
-        contents[0] = (struct heap_band){ .name = strdup("[Session]"), .bytes = 100 + bytes, .objects = 7 };
-        contents[1] = (struct heap_band){ .name = strdup("Array# Order"), .bytes = 20, .elements = 9, .same = 8 };
-        *b = (struct heap_band){ .name = strdup("p:M.Cons"), .bytes = 120 + bytes, .objects = 7, .contents = contents };
-        b->n_contents = 2;
-        b->is_container = bytes & 1;
-        g->bands = (struct heap_bands){ b, 1 };
-}
-
-/* Two blocks, of two closures and of one. */
-static void put_arrays(struct heap_graph *g, uint64_t bytes)
-{
-        for (uint32_t i = 0; i < 3; i++)
-                heap_graph_add_pin(g, g->n_nodes - 1 - i % g->n_nodes);
-        g->pins[1].dead_words = 500;
-        g->pins[2].dead_words = UINT32_MAX;
-        g->slices[SLICES_OF_TEXT] = (struct graph_slices){ 3, 2, 800, 360 };
-        g->slices[SLICES_OF_BYTES] = (struct graph_slices){ 1, 1, bytes, bytes / 3 };
-        g->arrays_known = true;
-}
-
 static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
 {
         const struct plan p = plan_of(seed);
@@ -461,10 +421,31 @@ static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
         g->types[1].unreached_closures = 70;
         g->types[1].pinned_bytes = 4096;
         g->types[TYPES].roots = 2;
-        if (seed % 4)
-                put_bands(g, seed);
-        if (seed % 3)
-                put_arrays(g, seed);
+        if (seed % 4) {
+                /* A type in two parts. */
+                struct heap_band *b = calloc(1, sizeof(*b)), *contents = calloc(2, sizeof(*contents));
+
+                assert_true(b && contents);
+                contents[0] = (struct heap_band){ .name = strdup("[Session]"), .bytes = 100 + seed, .objects = 7 };
+                contents[1] =
+                        (struct heap_band){ .name = strdup("Array# Order"), .bytes = 20, .elements = 9, .same = 8 };
+                *b = (struct heap_band){
+                        .name = strdup("p:M.Cons"), .bytes = 120 + seed, .objects = 7, .contents = contents
+                };
+                b->n_contents = 2;
+                b->is_container = seed & 1;
+                g->bands = (struct heap_bands){ b, 1 };
+        }
+        if (seed % 3) {
+                /* Two blocks, of two closures and of one. */
+                for (uint32_t i = 0; i < 3; i++)
+                        heap_graph_add_pin(g, g->n_nodes - 1 - i % g->n_nodes);
+                g->pins[1].dead_words = 500;
+                g->pins[2].dead_words = UINT32_MAX;
+                g->slices[SLICES_OF_TEXT] = (struct graph_slices){ 3, 2, 800, 360 };
+                g->slices[SLICES_OF_BYTES] = (struct graph_slices){ 1, 1, seed, seed / 3 };
+                g->arrays_known = true;
+        }
         uint8_t *bytes = graph_file_encode(g, ret_size);
         assert_non_null(bytes);
         return bytes;

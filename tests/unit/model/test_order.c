@@ -167,32 +167,6 @@ static void same_series(const struct series *a, const struct series *b)
         }
 }
 
-static void same_state(const struct model *a, const struct model *b)
-{
-        const struct heap *h = model_heap(a), *g = model_heap(b);
-
-        same_gc(model_gc(a), model_gc(b));
-        same_sched(model_sched(a), model_sched(b));
-        assert_true(h->live_bytes == g->live_bytes && h->live_time_ns == g->live_time_ns);
-        assert_true(h->max_live_bytes == g->max_live_bytes && h->live_samples == g->live_samples);
-        assert_true(h->heap_size_bytes == g->heap_size_bytes && h->max_heap_size_bytes == g->max_heap_size_bytes);
-        assert_true(h->blocks_size_bytes == g->blocks_size_bytes && h->megablocks_held == g->megablocks_held);
-        assert_true(h->allocated_bytes == g->allocated_bytes);
-        for (unsigned i = 0; i < CARRIED_FACTS; i++)
-                if (!(isnan(h->facts[i]) ? isnan(g->facts[i]) : h->facts[i] == g->facts[i]))
-                        fail_msg("%s depends on the order", fact_rows[carried_facts[i]].name);
-        assert_true(h->allocation_rate_bps - g->allocation_rate_bps < 1 &&
-                    g->allocation_rate_bps - h->allocation_rate_bps < 1);
-        assert_int_equal(model_time_ns(a), model_time_ns(b));
-        assert_int_equal(model_time_anomalies(a) + model_time_anomalies(b), 0);
-        assert_int_equal(model_census(a)->number, model_census(b)->number);
-        assert_int_equal(model_census(a)->total_bytes, model_census(b)->total_bytes);
-        assert_int_equal(bands_count(model_bands(a)), bands_count(model_bands(b)));
-        for (unsigned id = 1; id < SERIES_COUNT; id++)
-                if (id != SERIES_ALLOCATED) /* a sum over the capabilities that have come so far */
-                        same_series(model_series(a, id, &views[0]), model_series(b, id, &views[1]));
-}
-
 static void any_order(const char *path)
 {
         load(path);
@@ -200,7 +174,29 @@ static void any_order(const char *path)
         assert_true(model_gc(first)->collections > 0 && model_sched(first)->n_caps >= 2);
         for (uint64_t order = 1; order <= 40; order++) {
                 struct model *m = tell(order);
-                same_state(first, m);
+                const struct heap *h = model_heap(first), *g = model_heap(m);
+
+                same_gc(model_gc(first), model_gc(m));
+                same_sched(model_sched(first), model_sched(m));
+                assert_true(h->live_bytes == g->live_bytes && h->live_time_ns == g->live_time_ns);
+                assert_true(h->max_live_bytes == g->max_live_bytes && h->live_samples == g->live_samples);
+                assert_true(h->heap_size_bytes == g->heap_size_bytes &&
+                            h->max_heap_size_bytes == g->max_heap_size_bytes);
+                assert_true(h->blocks_size_bytes == g->blocks_size_bytes && h->megablocks_held == g->megablocks_held);
+                assert_true(h->allocated_bytes == g->allocated_bytes);
+                for (unsigned i = 0; i < CARRIED_FACTS; i++)
+                        if (!(isnan(h->facts[i]) ? isnan(g->facts[i]) : h->facts[i] == g->facts[i]))
+                                fail_msg("%s depends on the order", fact_rows[carried_facts[i]].name);
+                assert_true(h->allocation_rate_bps - g->allocation_rate_bps < 1 &&
+                            g->allocation_rate_bps - h->allocation_rate_bps < 1);
+                assert_int_equal(model_time_ns(first), model_time_ns(m));
+                assert_int_equal(model_time_anomalies(first) + model_time_anomalies(m), 0);
+                assert_int_equal(model_census(first)->number, model_census(m)->number);
+                assert_int_equal(model_census(first)->total_bytes, model_census(m)->total_bytes);
+                assert_int_equal(bands_count(model_bands(first)), bands_count(model_bands(m)));
+                for (unsigned id = 1; id < SERIES_COUNT; id++)
+                        if (id != SERIES_ALLOCATED) /* a sum over the capabilities that have come so far */
+                                same_series(model_series(first, id, &views[0]), model_series(m, id, &views[1]));
                 model_destroy(&m);
         }
         model_destroy(&first);

@@ -57,40 +57,6 @@ static void keep_row(struct bytes rows[MAX_ROWS], uint64_t id, const ProtobufCMe
         keep(&rows[id], message);
 }
 
-static void follow_heap(struct follower *f, Hw__Heap *heap)
-{
-        size_t n = heap->n_samples;
-
-        for (size_t i = 0; i < n; i++) {
-                assert_int_equal(heap->samples[i]->n_times_ns, heap->samples[i]->n_values);
-                assert_in_range(heap->samples[i]->n_values, 1, LIMIT_SAMPLES_PER_UPDATE);
-                f->samples[heap->samples[i]->series] += heap->samples[i]->n_values;
-                f->dropped += heap->samples[i]->dropped;
-        }
-        heap->n_samples = 0;
-        keep(&f->state[HW__KIND__KIND_HEAP], &heap->base);
-        heap->n_samples = n;
-}
-
-static void follow_gc(struct follower *f, Hw__Gc *gc)
-{
-        size_t n = gc->n_collections;
-
-        assert_in_range(n, 0, LIMIT_COLLECTIONS_PER_UPDATE);
-        f->collections += n;
-        f->dropped += gc->collections_dropped;
-        gc->n_collections = 0;
-        keep(&f->state[HW__KIND__KIND_GC], &gc->base);
-        gc->n_collections = n;
-}
-
-static void follow_census(struct follower *f, Hw__Census *census)
-{
-        for (size_t i = 0; i < census->n_band; i++)
-                assert_true(census->band[i] < MAX_ROWS && f->bands[census->band[i]].p); /* was defined before */
-        keep(&f->state[HW__KIND__KIND_CENSUS], &census->base);
-}
-
 static void follow_rows(struct follower *f, const Hw__Update *u)
 {
         if (u->body_case == HW__UPDATE__BODY_BANDS)
@@ -131,12 +97,37 @@ static void follow(struct follower *f, Hw__Update *u)
                 f->sequences[kind] = u->sequence;
         else
                 assert_int_equal(u->sequence, ++f->sequences[kind]);
-        if (u->body_case == HW__UPDATE__BODY_HEAP)
-                follow_heap(f, u->heap);
-        if (u->body_case == HW__UPDATE__BODY_GC)
-                follow_gc(f, u->gc);
-        if (u->body_case == HW__UPDATE__BODY_CENSUS)
-                follow_census(f, u->census);
+        if (u->body_case == HW__UPDATE__BODY_HEAP) {
+                Hw__Heap *heap = u->heap;
+                size_t n = heap->n_samples;
+
+                for (size_t i = 0; i < n; i++) {
+                        assert_int_equal(heap->samples[i]->n_times_ns, heap->samples[i]->n_values);
+                        assert_in_range(heap->samples[i]->n_values, 1, LIMIT_SAMPLES_PER_UPDATE);
+                        f->samples[heap->samples[i]->series] += heap->samples[i]->n_values;
+                        f->dropped += heap->samples[i]->dropped;
+                }
+                heap->n_samples = 0;
+                keep(&f->state[HW__KIND__KIND_HEAP], &heap->base);
+                heap->n_samples = n;
+        }
+        if (u->body_case == HW__UPDATE__BODY_GC) {
+                Hw__Gc *gc = u->gc;
+                size_t n = gc->n_collections;
+
+                assert_in_range(n, 0, LIMIT_COLLECTIONS_PER_UPDATE);
+                f->collections += n;
+                f->dropped += gc->collections_dropped;
+                gc->n_collections = 0;
+                keep(&f->state[HW__KIND__KIND_GC], &gc->base);
+                gc->n_collections = n;
+        }
+        if (u->body_case == HW__UPDATE__BODY_CENSUS) {
+                Hw__Census *census = u->census;
+                for (size_t i = 0; i < census->n_band; i++)
+                        assert_true(census->band[i] < MAX_ROWS && f->bands[census->band[i]].p); /* was defined before */
+                keep(&f->state[HW__KIND__KIND_CENSUS], &census->base);
+        }
         if (u->body_case == HW__UPDATE__BODY_SCHED)
                 keep(&f->state[kind], &u->sched->base);
         follow_rows(f, u);

@@ -27,20 +27,6 @@ struct changes {
 
 static const struct early_limits no_limits = { .live = NAN, .process = NAN };
 
-static void add_change(struct changes *c, const struct early_warning *w, double time_s)
-{
-        const struct early_series *s = early_warning_worst(w);
-        struct change now = { time_s, s && s->rise.rising, s && s->out.warned };
-        const struct change *last = c->n ? &c->of[c->n - 1] : &(struct change){ .time_s = 0 };
-
-        if (s && s->rise.rising)
-                c->onset = s->rise.onset;
-        if (now.rising == last->rising && now.warned == last->warned)
-                return;
-        assert_int_not_equal(c->n, CHANGES);
-        c->of[c->n++] = now;
-}
-
 static void add_line(struct early_warning *w, struct changes *c, const char *line)
 {
         uint64_t time_ns;
@@ -66,7 +52,16 @@ static void add_line(struct early_warning *w, struct changes *c, const char *lin
                         early_warning_heap(w, bytes);
                 else
                         early_warning_rss(w, t_s, bytes);
-                add_change(c, w, t_s);
+                const struct early_series *s = early_warning_worst(w);
+                struct change now = { t_s, s && s->rise.rising, s && s->out.warned };
+                const struct change *last = c->n ? &c->of[c->n - 1] : &(struct change){ .time_s = 0 };
+
+                if (s && s->rise.rising)
+                        c->onset = s->rise.onset;
+                if (now.rising == last->rising && now.warned == last->warned)
+                        return;
+                assert_int_not_equal(c->n, CHANGES);
+                c->of[c->n++] = now;
         }
 }
 

@@ -94,28 +94,6 @@ static void take_answer(struct trend *t, uint64_t time_ns, double limit, struct 
                 got->changes[got->n++] = got->last.change;
 }
 
-static void run_series(const char *name, struct timeline *got)
-{
-        static struct trend t;
-        struct trend_config c = trend_config_scaled(TREND_MINUTE_NS);
-        uint64_t limit = 0, time, bytes, told_minute = 0;
-        char *at = read_text(name);
-        int used = 0;
-
-        memset(got, 0, sizeof(*got));
-        trend_done(&t);
-        trend_init(&t, &c);
-        assert_int_equal(sscanf(at, "S %*s %" SCNu64 "%n", &limit, &used), 1);
-        at += used;
-        while (sscanf(at, " %" SCNu64 " %" SCNu64 "%n", &time, &bytes, &used) == 2) {
-                while (trend_step(&t, time))
-                        take_answer(&t, time, (double)limit, got, &told_minute);
-                assert_int_equal(trend_push(&t, time, (double)bytes), TREND_PUSH_OK);
-                at += used;
-        }
-        assert_true(t.samples > 100);
-}
-
 static void assert_near(double got, double want)
 {
         if (!(fabs(got - want) <= 1e-7 * fabs(want)))
@@ -127,7 +105,24 @@ static void compare(const char *series, const char *expected)
         struct timeline got, want;
 
         read_expected(expected, &want);
-        run_series(series, &got);
+        static struct trend t;
+        struct trend_config c = trend_config_scaled(TREND_MINUTE_NS);
+        uint64_t limit = 0, time, bytes, told_minute = 0;
+        char *at = read_text(series);
+        int used = 0;
+
+        memset(&got, 0, sizeof(got));
+        trend_done(&t);
+        trend_init(&t, &c);
+        assert_int_equal(sscanf(at, "S %*s %" SCNu64 "%n", &limit, &used), 1);
+        at += used;
+        while (sscanf(at, " %" SCNu64 " %" SCNu64 "%n", &time, &bytes, &used) == 2) {
+                while (trend_step(&t, time))
+                        take_answer(&t, time, (double)limit, &got, &told_minute);
+                assert_int_equal(trend_push(&t, time, (double)bytes), TREND_PUSH_OK);
+                at += used;
+        }
+        assert_true(t.samples > 100);
         assert_true(want.n > 0);
         assert_int_equal(got.n, want.n);
         for (unsigned k = 0; k < want.n; k++) {

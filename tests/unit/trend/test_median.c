@@ -15,15 +15,6 @@ static int by_value(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static double by_sorting(const double *v, size_t n)
-{
-        double sorted[300];
-
-        memcpy(sorted, v, n * sizeof(*v));
-        qsort(sorted, n, sizeof(*sorted), by_value);
-        return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 TEST(small_ones)
 {
         double one[] = { 7 }, two[] = { 9, 4 }, three[] = { 3, 1, 2 }, equal[] = { 5, 5, 5, 5 };
@@ -48,7 +39,11 @@ TEST(like_sorting)
                         v[i] = (double)random_below(&r, kinds) - 100;
                 if (round % 3 == 0)
                         qsort(v, n, sizeof(*v), by_value); /* sorted input */
-                double want = by_sorting(v, n);
+                double sorted[300];
+
+                memcpy(sorted, v, n * sizeof(*v));
+                qsort(sorted, n, sizeof(*sorted), by_value);
+                double want = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
                 assert_true(median_of(v, n) == want);
         }
 }

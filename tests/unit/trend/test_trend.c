@@ -324,14 +324,6 @@ static void same_ladder(const struct ladder *a, const struct ladder *b)
                 }
 }
 
-static void same_life(const struct life *a, const struct life *b)
-{
-        assert_true(a->count == b->count && a->width == b->width && a->sum == b->sum && a->filled == b->filled &&
-                    a->places == b->places);
-        for (unsigned i = 0; i < a->count; i++)
-                assert_true(same_number(life_means(a)[i], life_means(b)[i]));
-}
-
 static void same_windows(const struct windows *a, const struct windows *b)
 {
         assert_true(a->known == b->known && a->rising == b->rising && a->rare_span == b->rare_span);
@@ -342,7 +334,10 @@ static void same_windows(const struct windows *a, const struct windows *b)
 static void same_state(struct trend a, struct trend b)
 {
         same_ladder(&a.ladder, &b.ladder);
-        same_life(&a.life, &b.life);
+        assert_true(a.life.count == b.life.count && a.life.width == b.life.width && a.life.sum == b.life.sum &&
+                    a.life.filled == b.life.filled && a.life.places == b.life.places);
+        for (unsigned i = 0; i < a.life.count; i++)
+                assert_true(same_number(life_means(&a.life)[i], life_means(&b.life)[i]));
         same_windows(&a.windows, &b.windows);
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 assert_true(a.open[i].n == b.open[i].n && a.open[i].sum == b.open[i].sum);
