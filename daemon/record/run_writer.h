@@ -56,7 +56,8 @@ size_t run_writer_pending_bytes(const struct run_writer *w);
 /* Does not try to write, while backing off: blocks are lost, definitions wait. */
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions);
 
-/* probe.c: whether a disk that has refused something takes data again. */
-
-/* Writes a file of PROBE_BYTES into the directory, and removes it. False with the reason. May wait for the disk. */
+/*
+ * Whether a disk that has refused something takes data again: writes a file of PROBE_BYTES into the directory, and
+ * removes it. False with the reason. May wait for the disk.
+ */
 bool probe_write(const char *directory, struct error *error);

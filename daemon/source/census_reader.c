@@ -9,16 +9,55 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
 #include "daemon/source/limits.h"
+#include "heapwatch/text.h"
 #include "proto/base/child.h"
 #include "proto/base/descriptors.h"
+
+static uint64_t memory_bytes = UINT64_C(1) << 30;
+
+void inspector_set_memory(uint64_t bytes)
+{
+        memory_bytes = bytes;
+}
+
+void inspector_print_memory(char ret[INSPECTOR_MEMORY])
+{
+        (void)snprintf(ret, INSPECTOR_MEMORY, "%" PRIu64, memory_bytes);
+}
+
+void inspector_sentence(int err, char ret[INSPECTOR_SENTENCE])
+{
+        char text[INSPECTOR_SENTENCE];
+        const ssize_t n = err >= 0 ? read(err, text, sizeof(text) - 1) : -1;
+
+        text[n > 0 ? n : 0] = '\0';
+        text[strcspn(text, "\n")] = '\0';
+        (void)hw_terminal_text(ret, INSPECTOR_SENTENCE, text);
+}
+
+/* It is not waited for longer than a moment. */
+void inspector_end(pid_t *child)
+{
+        const struct timespec pause = { .tv_nsec = 1000000 };
+
+        if (*child <= 0)
+                return;
+        (void)kill(*child, SIGKILL);
+        for (int i = 0; i < 100 && waitpid(*child, NULL, WNOHANG) == 0; i++)
+                (void)nanosleep(&pause, NULL);
+        *child = 0;
+}
 
 static unsigned n_readers; /* that have a program */
 static bool is_allowed = true;
@@ -37,7 +76,7 @@ static void close_ends(struct census_reader *r)
 }
 
 /* False: not now. */
-static bool start(struct census_reader *r)
+static bool start_child(struct census_reader *r)
 {
         char pid[16], memory[INSPECTOR_MEMORY];
         char *argv[] = { "heapwatch-inspect", "watch", "--for-agent", "--pid", pid, "--memory", memory, NULL };
@@ -64,7 +103,7 @@ static void try_later(struct census_reader *r)
         (void)event_add(r->timer, &pause);
 }
 
-static void ended(struct census_reader *r, int status)
+static void child_ended(struct census_reader *r, int status)
 {
         char said[INSPECTOR_SENTENCE];
 
@@ -91,8 +130,8 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
                 if (done == 0)
                         (void)event_add(r->timer, &check_pause);
                 else
-                        ended(r, done == r->child ? status : 0);
-        } else if (start(r)) {
+                        child_ended(r, done == r->child ? status : 0);
+        } else if (start_child(r)) {
                 (void)event_add(r->timer, &check_pause);
         } else {
                 try_later(r);

@@ -35,7 +35,7 @@ void census_reader_begin(struct census_reader *r, struct event_base *base, int s
 /* Before the socket is closed. Also one that has not begun: all bytes 0. */
 void census_reader_end(struct census_reader *r);
 
-/* inspector.c: heapwatch-inspect as a child of the daemon: its memory, its last sentence, and its end. */
+/* heapwatch-inspect as a child of the daemon: its memory, its last sentence, and its end. */
 
 #define INSPECTOR_SENTENCE 400
 

@@ -13,7 +13,7 @@
  * old one, which is read until its last writer has gone. If the path only
  * disappears, nothing changes for those who have it open.
  *
- * While the daemon is started again, the service manager may keep it open (keeper.c), or `heapwatch run`.
+ * While the daemon is started again, the service manager may keep it open (source.h), or `heapwatch run`.
  */
 #include <errno.h>
 #include <fcntl.h>

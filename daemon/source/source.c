@@ -202,3 +202,24 @@ void source_cut(struct source *s, const char *format, ...)
         log_debug("uri=%s bytes=%llu stream cut: %s", s->uri.text, (unsigned long long)s->stats.bytes, why);
         s->sink.cut(s->sink.ctx, why);
 }
+
+/* ---------------------------------------------------------------- descriptors that are kept */
+
+static const struct keeper *current;
+
+void keeper_set(const struct keeper *keeper)
+{
+        current = keeper;
+}
+
+void keeper_keep(const char *name, int fd)
+{
+        if (current)
+                current->keep(current->ctx, name, fd);
+}
+
+void keeper_forget(const char *name)
+{
+        if (current)
+                current->forget(current->ctx, name);
+}

@@ -98,8 +98,9 @@ uint64_t source_peer_stack(const struct source *source);
 bool source_is_local(const struct source *source);
 
 /*
- * keeper.c: who keeps descriptors of sources open while the daemon is
- * restarted (daemon/watch/control/fd_store.c), so that a program does not notice.
+ * Who keeps descriptors of sources open while the daemon is restarted
+ * (daemon/watch/control/fd_store.c), so that a program does not notice. A
+ * process has one service manager, so it is no argument of every source.
  *
  * A FIFO and what is in it last as long as anybody has it open: while no
  * daemon reads, its program finds a reader, and waits only when it is full.

@@ -8,7 +8,8 @@
 /* The word of `words` (n of them) that is nearest to `typed`, or NULL when none is near. Borrowed from `words`. */
 const char *nearest(const char *typed, const char *const *words, size_t n);
 
-/* name_order.c: the order in which every face lists names of targets. */
-
-/* As strcmp, or as strcasecmp with `fold`, but a previous run NAME~9 comes before NAME~10. A total order. */
+/*
+ * The order in which every face lists names of targets: as strcmp, or as strcasecmp with `fold`, but a previous run
+ * NAME~9 comes before NAME~10. A total order.
+ */
 int name_order(const char *a, const char *b, bool fold);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 
 const char *private_directory_objection(const struct stat *st)
@@ -35,4 +36,38 @@ int private_directory_open(const char *path, bool links, struct error *error)
                 return fd;
         (void)close(fd);
         return error_code(error, -EACCES, "%s: %s", path, objection);
+}
+
+/* ---------------------------------------------------------------- a file */
+
+/* What is wrong with the file; NULL: nothing. */
+static const char *objection(const struct stat *st)
+{
+        if (!S_ISREG(st->st_mode))
+                return "expected a regular file";
+        if (st->st_uid != geteuid() && st->st_uid != 0)
+                return "it belongs to another user";
+        /* Root gives it to the service's group: a secret of Kubernetes, a credential of systemd. */
+        const bool lent = st->st_uid == 0 && geteuid() != 0;
+        if (st->st_mode & (lent ? 037 : 077))
+                return "others may read or change it; chmod 600 it";
+        return NULL;
+}
+
+bool private_file_read(const char *path, char *text, size_t size, struct error *error)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        const char *wrong = NULL;
+        struct stat st;
+        ssize_t n = -1;
+
+        if (fd >= 0 && fstat(fd, &st) == 0 && !(wrong = objection(&st)))
+                n = read(fd, text, size - 1);
+        if (n < 0)
+                error_set(error, "%s: %s", path, wrong ? wrong : strerror(errno));
+        close_fd(&fd);
+        if (n < 0)
+                return false;
+        text[n] = '\0';
+        return true;
 }

@@ -21,8 +21,8 @@ const char *private_directory_objection(const struct stat *st);
 int private_directory_open(const char *path, bool links, struct error *error);
 
 /*
- * private_file.c: a file with a secret: regular, and nobody but its owner (we, or root) may read or change it. What
- * belongs to root may also be readable by its group, if we are not root.
+ * A file with a secret: regular, and nobody but its owner (we, or root) may read or change it. What belongs to root may
+ * also be readable by its group, if we are not root.
  */
 
 /*

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include "proto/base/agent_socket.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
 #include "proto/base/descriptors.h"
@@ -220,4 +223,17 @@ void run_life_sweep(const char *parent)
                         run_life_remove(path);
         if (d)
                 (void)closedir(d);
+}
+
+const char *signal_name(int signal)
+{
+#define NAME(of) [SIG##of] = #of
+        static const char *const names[] = { NAME(HUP),   NAME(INT),    NAME(QUIT), NAME(ILL),   NAME(TRAP), NAME(ABRT),
+                                             NAME(BUS),   NAME(FPE),    NAME(KILL), NAME(USR1),  NAME(SEGV), NAME(USR2),
+                                             NAME(PIPE),  NAME(ALRM),   NAME(TERM), NAME(CHLD),  NAME(CONT), NAME(STOP),
+                                             NAME(TSTP),  NAME(TTIN),   NAME(TTOU), NAME(URG),   NAME(XCPU), NAME(XFSZ),
+                                             NAME(PROF),  NAME(VTALRM), NAME(POLL), NAME(WINCH), NAME(SYS),  NAME(PWR),
+                                             NAME(STKFLT) };
+#undef NAME
+        return signal > 0 && (size_t)signal < ARRAY_SIZE(names) ? names[signal] : NULL;
 }

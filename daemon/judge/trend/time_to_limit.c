@@ -77,3 +77,10 @@ struct time_to_limit time_to_limit(const struct windows *w, unsigned index, cons
                 .late_s = late(r, &v, limit - (floor_now - 2 * (double)r->sd)),
         };
 }
+
+struct memory_limit limit_least(struct memory_limit a, struct memory_limit b)
+{
+        if (a.bytes == UNKNOWN_U64 && b.bytes == UNKNOWN_U64)
+                return (struct memory_limit){ UNKNOWN_U64, LIMIT_SOURCE_UNKNOWN };
+        return b.bytes < a.bytes ? b : a; /* UNKNOWN_U64 is the largest */
+}

@@ -168,8 +168,3 @@ size_t setting_longest(const struct setting *s);
 
 /* Sets what the file gives; a value of the command line stays. False as setting_give(). */
 bool setting_add(struct config *c, const struct setting *s, const char *value, struct error *error);
-
-/* directory.c: a directory as typed. */
-
-/* Makes it absolute. False with a sentence; `to` is then "". */
-bool config_directory(char *to, size_t size, const char *value, struct error *error);

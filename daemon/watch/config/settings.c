@@ -8,7 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/source/uri.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/digits.h"
@@ -96,6 +98,21 @@ static bool parse_quantity(const struct setting *s, const char *value, uint64_t 
         return hw_parse_bytes(value, ret);
 }
 
+/* Makes a directory as typed absolute. False with a sentence; `to` is then "". */
+static bool set_directory(char *to, size_t size, const char *value, struct error *error)
+{
+        char here[SOURCE_PATH_MAX] = "";
+
+        to[0] = '\0';
+        if (value[0] != '/' && !getcwd(here, sizeof(here)))
+                return error_set(error, "the current directory is not known; give an absolute path");
+        int n = snprintf(to, size, "%s%s%s", here, here[0] ? "/" : "", value);
+        if (value[0] && n > 0 && (size_t)n < size)
+                return true;
+        to[0] = '\0';
+        return error_set(error, "expected a directory of at most %zu bytes", size - 1);
+}
+
 static bool set_quantity(const struct setting *s, void *to, const char *value, struct error *error)
 {
         uint64_t quantity = UINT64_MAX;
@@ -121,7 +138,7 @@ static bool set_value(struct config *c, const struct setting *s, const char *val
                 (void)snprintf(to, s->size, "%s", value);
                 return true;
         case SETTING_DIRECTORY:
-                return config_directory(to, s->size, value, error);
+                return set_directory(to, s->size, value, error);
         case SETTING_DURATION:
         case SETTING_BYTES:
         case SETTING_BYTES_OR_OFF:

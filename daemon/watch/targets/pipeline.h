@@ -4,7 +4,7 @@
  * messages.
  *
  * Live, a source feeds it and it publishes at once, at most every
- * PACE_INTERVAL_NS (publish_pace.c). For finished logs bytes are passed in with
+ * PACE_INTERVAL_NS (pipeline_state.c). For finished logs bytes are passed in with
  * pipeline_bytes and it publishes by event time, so that the messages depend
  * only on the log.
  */

@@ -63,7 +63,7 @@ const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size);
 uint64_t same_run_gap_ns(const struct same_run *s);
 
 /*
- * publish_pace.c: when a live target is published next.
+ * When a live target is published next.
  *
  * DESIGN: at most every PACE_INTERVAL_NS, so that a flood of small writes does
  * not become a flood of messages, and an event is still at the subscribers

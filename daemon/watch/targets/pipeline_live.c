@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pipeline_live.c - what drives a live target: its source, its process, and the timer that sends what came since the
- * last message (publish_pace.c).
+ * last message (pipeline_state.c).
  */
 #include <errno.h>
 #include <event2/event.h>

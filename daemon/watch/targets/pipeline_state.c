@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/publish/limits.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
@@ -24,6 +25,27 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
         return sub_sat(p->state.last_bytes_wall_ns, newest);
 }
 
+void damages_add(struct damages *d, const struct hw_eventlog_damage *place)
+{
+        if (d->n == LIMIT_DAMAGES) {
+                memmove(d->places, d->places + 1, (LIMIT_DAMAGES - 1) * sizeof(*d->places));
+                d->n--;
+        }
+        d->places[d->n++] = *place;
+        d->all++;
+}
+
+uint64_t damages_measure(struct damages *d, const struct hw_eventlog_damage *newest)
+{
+        struct hw_eventlog_damage *last = d->n ? &d->places[d->n - 1] : NULL;
+
+        if (!last || last->offset != newest->offset || newest->lost_bytes <= last->lost_bytes)
+                return 0;
+        const uint64_t more = newest->lost_bytes - last->lost_bytes;
+        last->lost_bytes = newest->lost_bytes;
+        return more;
+}
+
 struct hw_eventlog_damage pipeline_damage(const struct pipeline *p)
 {
         struct hw_eventlog_damage d = *hw_eventlog_damage(p->decoder);
@@ -39,6 +61,20 @@ void pipeline_measure_damage(struct pipeline *p)
 
         if (more && p->alerting)
                 alerting_damage(p->alerting, more);
+}
+
+void publish_pace_flushed(struct publish_pace *p, uint64_t began_ns, uint64_t ended_ns)
+{
+        uint64_t took = sub_sat(ended_ns, began_ns);
+        uint64_t rest = took < PACE_REST_MOST_NS / PACE_REST ? PACE_REST * took : PACE_REST_MOST_NS;
+
+        p->flushed_ns = ended_ns;
+        p->rest_ns = rest > PACE_INTERVAL_NS ? rest : PACE_INTERVAL_NS;
+}
+
+uint64_t publish_pace_wait_ns(const struct publish_pace *p, uint64_t now_ns)
+{
+        return sub_sat(p->rest_ns, sub_sat(now_ns, p->flushed_ns));
 }
 
 /* In the middle of a finished log the decoder is ahead by a number of events that depends on the pieces: no health. */

@@ -30,7 +30,7 @@ void known_code_done(struct known_code *k);
 /* Writes `output`, and prints what it has. False with a sentence. */
 bool make_signatures(const char *output, const char *const *libraries, size_t n, struct error *error);
 
-/* symbols.c: where functions and variables of the runtime are in a program's file that has no symbols. */
+/* Where functions and variables of the runtime are in a program's file that has no symbols. */
 
 /*
  * Prints a line for each name that is found: "NAME 0xADDRESS BYTES PLACES", the address in the file, bytes of a

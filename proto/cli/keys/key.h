@@ -50,7 +50,7 @@ bool keys_directory(char *ret_path, size_t size, struct error *error);
 /* A new pair. False with a sentence: not a valid name, or this libzmq has no CURVE. */
 bool key_pair_new(struct key_pair *pair, const char *name, struct error *error);
 
-/* From a private file (proto/base/private_file.c). False with a sentence that has nothing of the secret. */
+/* From a private file (proto/base/private_directory.h). False with a sentence that has nothing of the secret. */
 bool key_pair_read(struct key_pair *pair, const char *path, struct error *error);
 
 /* Writes the file, mode 0600, whole or not at all. False with a sentence. */
