@@ -161,17 +161,6 @@ static char start_answer(const struct errand *e)
         return e->request.verb == REQUEST_HEAP ? e->request.letter : 0;
 }
 
-/* The log goes on as it is. */
-static void refuse_errand(struct errand *e)
-{
-        error_set(&e->reason, NO_PROFILE, refused);
-        e->ok = e->request.verb == REQUEST_START;
-        if (!e->ok)
-                return;
-        server_notify("%s", e->reason.text);
-        e->reason.text[0] = '\0';
-}
-
 /*
  * Nothing is stopped for a profile that can only be refused: rts_pause of 9.10 hangs with the nonmoving collector, see
  * docs/AGENT.md.
@@ -185,10 +174,17 @@ void requests_carry_out(struct errand *e)
                 logging_flush();
         if (e->request.verb == REQUEST_START)
                 logging_prepare();
-        if (refused && logging_runs())
-                refuse_errand(e);
-        else
+        if (refused && logging_runs()) {
+                /* The log goes on as it is. */
+                error_set(&e->reason, NO_PROFILE, refused);
+                e->ok = e->request.verb == REQUEST_START;
+                if (e->ok) {
+                        server_notify("%s", e->reason.text);
+                        e->reason.text[0] = '\0';
+                }
+        } else {
                 runtime_stopped(execute_errand);
+        }
 }
 
 void requests_answer(const struct errand *e)

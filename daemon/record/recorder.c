@@ -272,22 +272,6 @@ static void end_run(struct recorder *r, const struct job *job)
         recorder_run_release(run);
 }
 
-/* A run of which nothing was written has no directory. */
-static void write_outcome(const struct recorder *r, const struct recorded_outcome *o)
-{
-        char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
-
-        run_name_make(name, o->run ? recorder_run_begin_ns(o->run) : o->begin_ns);
-        recorder_run_release(o->run);
-        if (snprintf(path, sizeof(path), "%s/%s/%s", r->directory, o->target, name) >= (int)sizeof(path))
-                return;
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        const int error = fd < 0 ? 0 : run_end_write(fd, &o->end);
-        if (error < 0)
-                log_warning("recording=%s how the run ended is not kept: %s", path, strerror(-error));
-        close_fd(&fd);
-}
-
 static void do_job(struct recorder *r, const struct job *job)
 {
         const struct recorded_outcome *o;
@@ -318,7 +302,18 @@ static void do_job(struct recorder *r, const struct job *job)
                 o = (const struct recorded_outcome *)(const void *)job->span.bytes;
                 if (o->end.state == RUN_END_RUNNING && o->run)
                         write_run(r, o->run);
-                write_outcome(r, o);
+                /* A run of which nothing was written has no directory. */
+                char path[RECORDED_PATH_MAX], name[RUN_NAME_MAX + 1];
+
+                run_name_make(name, o->run ? recorder_run_begin_ns(o->run) : o->begin_ns);
+                recorder_run_release(o->run);
+                if (snprintf(path, sizeof(path), "%s/%s/%s", r->directory, o->target, name) < (int)sizeof(path)) {
+                        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+                        const int error = fd < 0 ? 0 : run_end_write(fd, &o->end);
+                        if (error < 0)
+                                log_warning("recording=%s how the run ended is not kept: %s", path, strerror(-error));
+                        close_fd(&fd);
+                }
                 break;
         }
 }

@@ -129,14 +129,6 @@ static bool is_silent(const struct listener *l)
                recv(l->writer, &c, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
-static void turn_away(struct listener *l, int fd)
-{
-        (void)close(fd);
-        if (l->turned_away++ == 0)
-                log_warning("source=%s turned a connection away: one writer at a time, and one is connected",
-                            name_of(l));
-}
-
 static void on_knock(evutil_socket_t fd, short what, void *ctx)
 {
         struct listener *l = ctx;
@@ -151,10 +143,16 @@ static void on_knock(evutil_socket_t fd, short what, void *ctx)
                 }
                 if (l->writer >= 0 && is_silent(l))
                         writer_left(l, "it sent nothing, and another one connects");
-                if (l->writer < 0)
+                if (l->writer < 0) {
                         accept_writer(l, writer);
-                else
-                        turn_away(l, writer);
+                } else {
+                        (void)close(writer);
+                        if (l->turned_away++ == 0)
+                                log_warning(
+                                        "source=%s turned a connection away: one writer at a time, and one is "
+                                        "connected",
+                                        name_of(l));
+                }
         }
 }
 

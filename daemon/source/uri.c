@@ -177,30 +177,6 @@ void source_uri_set_start(struct source_uri *u, uint64_t start_ticks)
                 (void)snprintf(u->text, sizeof(u->text), "%s%" PRIu32, scheme, u->pid);
 }
 
-static void write_canonical(const struct scheme *scheme, const char *rest, struct source_uri *u)
-{
-        int n;
-
-        switch (scheme->rest) {
-        case REST_ADDRESS:
-                n = snprintf(u->text, sizeof(u->text), strchr(u->host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
-                             u->host, u->port);
-                break;
-        case REST_NOTHING:
-                n = snprintf(u->text, sizeof(u->text), "%s", scheme->name);
-                break;
-        case REST_PROCESS:
-                source_uri_set_start(u, u->start_ticks);
-                n = 0;
-                break;
-        default:
-                n = snprintf(u->text, sizeof(u->text), "%s%s", scheme->name, rest);
-                u->path_at = (uint16_t)strlen(scheme->name);
-                break;
-        }
-        (void)n; /* fits: text has room for the longest path and scheme */
-}
-
 static const struct scheme *find_scheme(const char *text)
 {
         for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
@@ -234,7 +210,26 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error
         u.kind = scheme->kind;
         if (!parse_rest(scheme, rest, &u, error))
                 return false;
-        write_canonical(scheme, rest, &u);
+        int n;
+
+        switch (scheme->rest) {
+        case REST_ADDRESS:
+                n = snprintf(u.text, sizeof(u.text), strchr(u.host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
+                             u.host, u.port);
+                break;
+        case REST_NOTHING:
+                n = snprintf(u.text, sizeof(u.text), "%s", scheme->name);
+                break;
+        case REST_PROCESS:
+                source_uri_set_start(&u, u.start_ticks);
+                n = 0;
+                break;
+        default:
+                n = snprintf(u.text, sizeof(u.text), "%s%s", scheme->name, rest);
+                u.path_at = (uint16_t)strlen(scheme->name);
+                break;
+        }
+        (void)n; /* fits: text has room for the longest path and scheme */
         *ret_uri = u;
         return true;
 }

@@ -172,29 +172,6 @@ static int by_array(const void *va, const void *vb)
         return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Of each array what its slices use together: in the order of where they begin. */
-static void add_arrays(struct finding *f)
-{
-        ARRAY_SORT(f->slices, f->n_slices, by_array);
-        for (size_t i = 0, k; i < f->n_slices; i = k) {
-                const struct slice *first = &f->slices[i];
-                uint64_t used = 0, up_to = 0;
-                for (k = i; k < f->n_slices && f->slices[k].array == first->array; k++) {
-                        const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
-                        used += f->slices[k].to > from ? f->slices[k].to - from : 0;
-                        up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
-                }
-                if (f->has_other[first->array] || used >= first->bytes / PART)
-                        continue;
-                struct graph_slices *to =
-                        &f->graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
-                to->slices += k - i;
-                to->arrays++;
-                to->array_bytes += first->bytes;
-                to->used_bytes += used;
-        }
-}
-
 bool slices_find(struct heap_graph *g, const struct heap_snapshot *s)
 {
         struct finding f = { .graph = g,
@@ -214,7 +191,24 @@ bool slices_find(struct heap_graph *g, const struct heap_snapshot *s)
         for (size_t i = 0; has_slices && i < s->n_groups && !f.out_of_memory; i++)
                 if (s->groups[i].kind != GROUP_OTHER)
                         group_each(s, &s->groups[i], see_closure, &f, &unused);
-        add_arrays(&f);
+        /* Of each array what its slices use together: in the order of where they begin. */
+        ARRAY_SORT(f.slices, f.n_slices, by_array);
+        for (size_t j = 0, k; j < f.n_slices; j = k) {
+                const struct slice *first = &f.slices[j];
+                uint64_t used = 0, up_to = 0;
+                for (k = j; k < f.n_slices && f.slices[k].array == first->array; k++) {
+                        const uint64_t from = f.slices[k].from > up_to ? f.slices[k].from : up_to;
+                        used += f.slices[k].to > from ? f.slices[k].to - from : 0;
+                        up_to = f.slices[k].to > up_to ? f.slices[k].to : up_to;
+                }
+                if (f.has_other[first->array] || used >= first->bytes / PART)
+                        continue;
+                struct graph_slices *to = &f.graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
+                to->slices += k - j;
+                to->arrays++;
+                to->array_bytes += first->bytes;
+                to->used_bytes += used;
+        }
         g->arrays_known = !f.out_of_memory;
         free(f.slices);
         free(f.has_other);

@@ -107,8 +107,9 @@ static double saved_squares(const struct sums *s, double all_weight, double b)
         return spread > 0 && hy > 0 ? hy * hy / spread : 0;
 }
 
-static uint64_t bend_after(const struct ladder *l, uint64_t from)
+uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index)
 {
+        uint64_t from = walk_back(l, w, index);
         struct onset_point points[POINTS];
         unsigned n = gather_points(l, from, points);
         double weight = 0, mean = 0, squares = 0, most = 0, line = 0;
@@ -141,9 +142,4 @@ static uint64_t bend_after(const struct ladder *l, uint64_t from)
                 }
         }
         return (most - line) * n > BEND_GAIN * (squares - most) ? bend : from;
-}
-
-uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index)
-{
-        return bend_after(l, walk_back(l, w, index));
 }

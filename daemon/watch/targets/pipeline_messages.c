@@ -88,16 +88,6 @@ static void fill_target(void *ctx, struct encoder *e, Hw__Target *out)
 
 /* ------------------------------------------------------------------- health */
 
-static void put_damages(struct encoder *e, Hw__Health *out, const struct damages *damages)
-{
-        PUT_ROWS(e, out, damages, &hw__damage__descriptor, damages->n);
-        for (size_t i = 0; i < out->n_damages; i++) {
-                PUT(out->damages[i], offset, damages->places[i].offset);
-                PUT(out->damages[i], lost_bytes, damages->places[i].lost_bytes);
-                out->damages[i]->reason = encoder_text(e, damages->places[i].reason);
-        }
-}
-
 /* How long a running program has sent nothing. */
 static uint64_t silent_ns(const struct pipeline *p)
 {
@@ -188,7 +178,13 @@ static void fill_health(void *ctx, struct encoder *e, Hw__Health *out)
         PUT_U64(out, watermark_ns, model_watermark_ns(p->model));
         if (p->recording)
                 out->recording = encode_recording(e, p->recording);
-        put_damages(e, out, &p->state.damages);
+        const struct damages *damages = &p->state.damages;
+        PUT_ROWS(e, out, damages, &hw__damage__descriptor, damages->n);
+        for (size_t i = 0; i < out->n_damages; i++) {
+                PUT(out->damages[i], offset, damages->places[i].offset);
+                PUT(out->damages[i], lost_bytes, damages->places[i].lost_bytes);
+                out->damages[i]->reason = encoder_text(e, damages->places[i].reason);
+        }
         if (p->state.runs > 0)
                 put_advice(e, out, p);
 }

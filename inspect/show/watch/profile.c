@@ -289,15 +289,6 @@ static enum stopped report_unlisted(const struct sampler *s, struct error *error
         return STOPPED_NOT;
 }
 
-/* It may wait for who reads it, and is not to be before others meanwhile. */
-static void report_progress(struct sampler *s)
-{
-        set_priority(false);
-        stack_profile_sum(s->to);
-        s->how->report(s->how->ctx, s->to);
-        set_priority(true);
-}
-
 static enum stopped run_sampler(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
@@ -326,7 +317,11 @@ static enum stopped run_sampler(struct sampler *s, struct error *error)
                         reading_ns = read_waiting(s);
                 if (s->how->report && now_ns >= report_ns) {
                         s->to->elapsed_ns = now_ns - begin_ns;
-                        report_progress(s);
+                        /* It may wait for who reads it, and is not to be before others meanwhile. */
+                        set_priority(false);
+                        stack_profile_sum(s->to);
+                        s->how->report(s->how->ctx, s->to);
+                        set_priority(true);
                         report_ns = now_ns + REPORT_NS;
                 }
                 next_ns += stack_profile_delay_ns(&s->random, 1000000000u / s->how->hz);

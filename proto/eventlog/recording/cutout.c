@@ -167,15 +167,6 @@ static const struct run_end *untold_end(const struct cutout *c, const struct rec
         return end->state == RUN_END_UNKNOWN || told ? NULL : end;
 }
 
-/* Makes the text that tells how the run ended; the header is the current piece. */
-static void make_end(struct cutout *c, const struct recorded_run *run)
-{
-        const struct run_end *end = untold_end(c, run);
-
-        if (end && declare_message(c))
-                c->end_size = run_end_print(end, (char *)c->end_block + BLOCK_MARKER_BYTES + MESSAGE_HEAD);
-}
-
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
                            struct error *error)
 {
@@ -195,10 +186,15 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
                 r = error_code(error, -EINVAL,
                                "the recording %s@%s has no header: it was cut off before its first block was written",
                                run->target, run->name);
-        if (r != 0)
+        if (r != 0) {
                 cutout_close(&c);
-        else
-                make_end(c, run);
+        } else {
+                /* Makes the text that tells how the run ended; the header is the current piece. */
+                const struct run_end *end = untold_end(c, run);
+
+                if (end && declare_message(c))
+                        c->end_size = run_end_print(end, (char *)c->end_block + BLOCK_MARKER_BYTES + MESSAGE_HEAD);
+        }
         return c;
 }
 
