@@ -193,7 +193,7 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 
 /* clang-format off */
 const struct column target_columns[] = {
-        { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name,
+        { .title = "target", .name = "target", .help = "name of the monitored program", .width = -11, .value = name,
           .searched = true },
         { .title = "verdict", .name = "word", .width = -7, .value = verdict, .order = gravity,
           .text = verdict_text, .tint = verdict_colour,
