@@ -537,6 +537,11 @@ bool is_advised(const struct evidence *e, enum hw_advice code)
         return false;
 }
 
+bool may_profile(const struct evidence *e)
+{
+        return !is_advised(e, HW_ADVICE_PROFILE_REFUSED);
+}
+
 bool is_by_agent(const struct evidence *e)
 {
         return e->t->target && e->t->target->uri && agent_peer_is_uri(e->t->target->uri);

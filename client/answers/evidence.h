@@ -137,6 +137,7 @@ const char *shorter_step(const struct evidence *e);
 
 /* Whether the daemon gives that advice. */
 bool is_advised(const struct evidence *e, enum hw_advice code);
+bool may_profile(const struct evidence *e); /* false: its collector refuses -h */
 
 /* Its log comes from the agent, which takes censuses as often as its budget of the program's time allows. */
 bool is_by_agent(const struct evidence *e);

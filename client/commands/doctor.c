@@ -367,7 +367,9 @@ static int examine_log(const char *path, bool json)
         if (is_cut_early(&s)) { /* what is said to be missing may have come in the part that the log lacks */
                 size_t n = 0;
                 for (size_t i = 0; i < s.n_advice; i++)
-                        if (s.advice[i].code != HW_ADVICE_NO_GC_EVENTS && s.advice[i].code != HW_ADVICE_NO_HEAP_PROFILE)
+                        if (s.advice[i].code != HW_ADVICE_NO_GC_EVENTS &&
+                            s.advice[i].code != HW_ADVICE_NO_HEAP_PROFILE &&
+                            s.advice[i].code != HW_ADVICE_PROFILE_REFUSED)
                                 s.advice[n++] = s.advice[i];
                 s.n_advice = n;
         }

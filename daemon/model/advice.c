@@ -6,9 +6,11 @@
  */
 #include "daemon/model/sizing.h"
 
-#include "proto/base/ckd.h"
+#include <string.h>
+
 #include "daemon/model/state.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 #define SETTLED_NS       (2 * NS_PER_S) /* identity, class g and profile events have come by then */
@@ -17,6 +19,7 @@
 #define LATE_NS          (8 * NS_PER_S) /* so that it is on the screen within ten */
 #define OLD_LIVE_NS      (60 * NS_PER_S)
 #define WITH_FLUSH       902u  /* GHC 9.2 */
+#define WITH_BOTH        910u  /* GHC 9.10: a heap profile of the nonmoving heap; not tried with 9.8 */
 #define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
 #define FLUSH_OPTION     "--eventlog-flush-interval"
 
@@ -68,9 +71,36 @@ static bool no_gc_events(const struct model *m)
                m->heap.heap_size_bytes == UNKNOWN_U64;
 }
 
-static bool no_heap_profile(const struct model *m)
+static bool lacks_heap_profile(const struct model *m)
 {
         return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
+}
+
+static void see_collector(void *ctx, const char *option)
+{
+        bool *nonmoving = ctx;
+
+        if (!strcmp(option, "-xn") || !strcmp(option, "--nonmoving-gc") || !strcmp(option, "--copying-gc"))
+                *nonmoving = option[2] != 'c';
+}
+
+/* With -h such a program ends at once: "The non-moving collector doesn't support profiling". */
+static bool refuses_heap_profile(const struct model *m)
+{
+        bool nonmoving = false;
+
+        run_each_rts_option(&m->run, see_collector, &nonmoving);
+        return nonmoving && m->run.ghc_number < WITH_BOTH;
+}
+
+static bool no_heap_profile(const struct model *m)
+{
+        return lacks_heap_profile(m) && !refuses_heap_profile(m);
+}
+
+static bool profile_refused(const struct model *m)
+{
+        return lacks_heap_profile(m) && refuses_heap_profile(m);
 }
 
 /* How long blocks have been expected: while none comes, event time stands still, but the clock does not. */
@@ -165,6 +195,7 @@ static const struct {
 } judgements[] = {
         { HW_ADVICE_NO_GC_EVENTS, no_gc_events, NULL },
         { HW_ADVICE_NO_HEAP_PROFILE, no_heap_profile, NULL },
+        { HW_ADVICE_PROFILE_REFUSED, profile_refused, NULL },
         { HW_ADVICE_NOT_FLUSHED, NULL, not_flushed },
         { HW_ADVICE_FLUSH_NOT_THREADED, flush_not_threaded, NULL },
         { HW_ADVICE_FLUSH_EXIT_DEADLOCK, flush_exit_deadlock, NULL },

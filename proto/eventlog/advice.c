@@ -62,8 +62,8 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "-eventlog -rtsopts and run it with +RTS -l -RTS.",
         [HW_ADVICE_FEW_MAJOR] =
                 "Live bytes are known after major collections only, and these are rare here, so the number is old: "
-                "a heap profile makes one at each census (add +RTS -hT -i10 -RTS), or the program can call "
-                "System.Mem.performMajorGC now and then.",
+                "a heap profile makes one at each census (add +RTS -hT -i10 -RTS, but not with the nonmoving collector "
+                "of GHC before 9.10), or the program can call System.Mem.performMajorGC now and then.",
         [HW_ADVICE_PROCESS_ONLY] =
                 "Only the program's process is watched, so live data, bands and collections are unknown: "
                 "`heapwatch doctor PROGRAM` says why its log cannot be read; a program that is not stripped (cabal: "
@@ -72,6 +72,11 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "Several processes wrote this log, into one file at once or merged by ghc-events merge: its events do "
                 "not say whose they are, so its numbers are of all together. Read the log of each by itself; give each "
                 "process a file of its own (+RTS -olFILE).",
+        [HW_ADVICE_PROFILE_REFUSED] =
+                "There is no heap profile, so what fills the heap is unknown, and the nonmoving collector of GHC "
+                "before "
+                "9.10 ends a program that is given one: heapwatch heap and heapwatch why read the heap while it runs; "
+                "for bands over time run it without --nonmoving-gc (-xn) and with +RTS -hT -i1 -RTS.",
 };
 
 const char *hw_advice_text(enum hw_advice code)

@@ -1024,6 +1024,13 @@ TEST(without_a_profile_the_flag_that_fits)
         ask(&m);
         m.run.has_profiled = m.run.profiled = 1;
         ask(&m);
+        m.advices[0] = &m.advice;
+        SET_LIST(m.health, advice, m.advices, 1);
+        SET(m.advice, code, HW_ADVICE_PROFILE_REFUSED);
+        m.advice.text = (char *)"Its collector refuses heap profiles";
+        ask(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        ask(&m);
 }
 
 /* Steady until now, and the newest minutes rise: neither a leak nor green. */
