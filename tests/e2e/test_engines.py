@@ -109,8 +109,10 @@ class Victoria(Engine):
         query = urllib.parse.urlencode({"match[]": match})
         found = {}
         for row in map(json.loads, get(f"http://127.0.0.1:{self.port}/api/v1/export?{query}").splitlines()):
-            values = {round(t / 1e3): number(v) for t, v in zip(row["timestamps"], row["values"])}
-            found.setdefault(key_of(row["metric"]), {}).update(values)      # a series has several rows
+            values = {round(t / 1e3): number(v) for t, v in zip(row["timestamps"], row["values"])
+                      if v is not None}         # null: a mark that the series has ended
+            if values:
+                found.setdefault(key_of(row["metric"]), {}).update(values)      # a series has several rows
         return found
 
 
