@@ -6,22 +6,20 @@
  */
 #include "daemon/model/sizing.h"
 
-#include <string.h>
-
 #include "daemon/model/state.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
-#define SETTLED_NS       (2 * NS_PER_S) /* identity, class g and profile events have come by then */
-#define RARE_NS          (5 * NS_PER_S) /* blocks farther apart than this are too late to watch live */
-#define SOME_BLOCKS      3u             /* fewer do not show how often they come */
-#define LATE_NS          (8 * NS_PER_S) /* so that it is on the screen within ten */
-#define OLD_LIVE_NS      (60 * NS_PER_S)
-#define WITH_FLUSH       902u  /* GHC 9.2 */
-#define WITH_BOTH        910u  /* GHC 9.10: a heap profile of the nonmoving heap; not tried with 9.8 */
-#define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
-#define FLUSH_OPTION     "--eventlog-flush-interval"
+#define SETTLED_NS         (2 * NS_PER_S) /* identity, class g and profile events have come by then */
+#define RARE_NS            (5 * NS_PER_S) /* blocks farther apart than this are too late to watch live */
+#define SOME_BLOCKS        3u             /* fewer do not show how often they come */
+#define LATE_NS            (8 * NS_PER_S) /* so that it is on the screen within ten */
+#define OLD_LIVE_NS        (60 * NS_PER_S)
+#define WITH_FLUSH         902u  /* GHC 9.2 */
+#define NONMOVING_PROFILES 910u  /* GHC 9.10: a heap profile of the nonmoving heap; not tried with 9.8 */
+#define WITHOUT_DEADLOCK   1000u /* GHC 10.0 */
+#define FLUSH_OPTION       "--eventlog-flush-interval"
 
 static uint64_t run_age(const struct model *m)
 {
@@ -76,21 +74,10 @@ static bool lacks_heap_profile(const struct model *m)
         return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-static void see_collector(void *ctx, const char *option)
-{
-        bool *nonmoving = ctx;
-
-        if (!strcmp(option, "-xn") || !strcmp(option, "--nonmoving-gc") || !strcmp(option, "--copying-gc"))
-                *nonmoving = option[2] != 'c';
-}
-
 /* With -h such a program ends at once: "The non-moving collector doesn't support profiling". */
 static bool refuses_heap_profile(const struct model *m)
 {
-        bool nonmoving = false;
-
-        run_each_rts_option(&m->run, see_collector, &nonmoving);
-        return nonmoving && m->run.ghc_number < WITH_BOTH;
+        return m->run.ghc_number < NONMOVING_PROFILES && sizing_of(&m->run, &m->heap).collector == SIZING_NONMOVING;
 }
 
 static bool no_heap_profile(const struct model *m)

@@ -31,7 +31,7 @@ static void read_flag(void *ctx, const char *option)
                 flags->s->collector = SIZING_NONMOVING;
         } else if (!strcmp(option, "--copying-gc")) {
                 flags->s->collector = SIZING_COPYING;
-        } else if (!strcmp(option, "-c")) {
+        } else if (!strcmp(option, "-c") && flags->s->collector != SIZING_NONMOVING) { /* which it leaves as it is */
                 flags->s->collector = SIZING_COMPACTING;
         } else if (!strcmp(option, "-G1")) {
                 flags->s->one_generation = true;

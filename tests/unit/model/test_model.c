@@ -760,6 +760,8 @@ FEED_TEST(test_advice)
         assert_int_equal(model_advice(f.m, 0, one, 1), 1);
         ARGS("api", "+RTS", "-l-au", "--nonmoving-gc"); /* with -h the runtime would end it */
         assert_true(advised(HW_ADVICE_PROFILE_REFUSED) && !advised(HW_ADVICE_NO_HEAP_PROFILE));
+        ARGS("api", "+RTS", "-l-au", "-xn", "-c");
+        assert_true(advised(HW_ADVICE_PROFILE_REFUSED));
         ARGS("api", "+RTS", "-l-au", "-xn", "--copying-gc");
         assert_true(advised(HW_ADVICE_NO_HEAP_PROFILE) && !advised(HW_ADVICE_PROFILE_REFUSED));
         ARGS("api", "+RTS", "-l-u", "-hi");
