@@ -201,11 +201,10 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
 bool listener_open(struct listener *l, struct error *error)
 {
         if (open_socket(l, error)) {
-                const char *path = l->path;
                 char directory[AGENT_PATH_MAX];
                 const struct dirent *e;
 
-                directory_of(path, directory);
+                directory_of(l->path, directory);
                 DIR *d = opendir(directory);
                 for (unsigned n = 0; d && n < LEFT_MOST && (e = readdir(d)) != NULL; n++)
                         if (is_left(directory, e->d_name))

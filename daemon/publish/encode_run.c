@@ -52,13 +52,13 @@ Hw__Run *encode_run(struct encoder *e, const struct run *run, bool show_argument
                 return NULL;
         out->program = encoder_text(e, run->program);
         if (show_arguments) {
-                struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
+                struct options all = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
 
-                if (options.texts) {
+                if (all.texts) {
                         for (uint32_t i = 0; i < run->n_args; i++)
-                                add_option(&options, run->args[i]);
-                        out->arguments = options.texts;
-                        out->n_arguments = options.n;
+                                add_option(&all, run->args[i]);
+                        out->arguments = all.texts;
+                        out->n_arguments = all.n;
                 }
         }
         struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };

@@ -93,10 +93,10 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         PUT_FINITE(out, slope_low, r->slope_low);
         PUT_FINITE(out, slope_high, r->slope_high);
         if (r->onset_ns != UINT64_MAX) {
-                uint64_t onset_ns = r->onset_ns;
-                const struct note *before = tracker_note_before(t, onset_ns), *after = tracker_note_after(t, onset_ns);
+                const struct note *before = tracker_note_before(t, r->onset_ns);
+                const struct note *after = tracker_note_after(t, r->onset_ns);
 
-                PUT(out, onset_ns, onset_ns);
+                PUT(out, onset_ns, r->onset_ns);
                 if (before)
                         out->note_before = encode_note(e, before);
                 if (after)

@@ -209,11 +209,10 @@ static bool fold_paths(struct question *q)
                 return false;
         for (uint32_t i = 0; i < n; i++)
                 q->paths[i].path = q->roots[i].path = i;
-        struct holding *by_path = q->paths;
         for (uint32_t i = 0; i < q->graph->n_nodes; i++)
                 if (is_wanted(q, i)) {
-                        by_path[q->types.of_node[i]].bytes += heap_graph_bytes(q->graph, i);
-                        by_path[q->types.of_node[i]].closures++;
+                        q->paths[q->types.of_node[i]].bytes += heap_graph_bytes(q->graph, i);
+                        q->paths[q->types.of_node[i]].closures++;
                 }
         q->paths[0] = (struct holding){ .path = 0 }; /* no path leads to these: a damaged file has such */
         for (uint32_t i = 1; i < q->types.n; i++) {

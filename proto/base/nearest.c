@@ -60,7 +60,7 @@ const char *nearest(const char *typed, const char *const *words, size_t n)
 
 /* ---------------------------------------------------------------- in order */
 
-static int folded(char c, bool fold)
+static int fold_case(char c, bool fold)
 {
         return fold ? tolower((unsigned char)c) : (unsigned char)c;
 }
@@ -70,7 +70,7 @@ int name_order(const char *a, const char *b, bool fold)
         static const char digits[] = "0123456789";
         size_t at = 0;
 
-        while (a[at] && folded(a[at], fold) == folded(b[at], fold))
+        while (a[at] && fold_case(a[at], fold) == fold_case(b[at], fold))
                 at++;
         size_t number = at;
         while (number > 0 && isdigit((unsigned char)a[number - 1]))
@@ -78,5 +78,5 @@ int name_order(const char *a, const char *b, bool fold)
         const size_t n = strspn(a + number, digits), m = strspn(b + number, digits);
         if (number > 0 && a[number - 1] == '~' && n > 0 && m > 0 && n != m)
                 return n < m ? -1 : 1;
-        return folded(a[at], fold) - folded(b[at], fold);
+        return fold_case(a[at], fold) - fold_case(b[at], fold);
 }

@@ -41,7 +41,7 @@ int private_directory_open(const char *path, bool links, struct error *error)
 /* ---------------------------------------------------------------- a file */
 
 /* What is wrong with the file; NULL: nothing. */
-static const char *objection(const struct stat *st)
+static const char *file_objection(const struct stat *st)
 {
         if (!S_ISREG(st->st_mode))
                 return "expected a regular file";
@@ -61,7 +61,7 @@ bool private_file_read(const char *path, char *text, size_t size, struct error *
         struct stat st;
         ssize_t n = -1;
 
-        if (fd >= 0 && fstat(fd, &st) == 0 && !(wrong = objection(&st)))
+        if (fd >= 0 && fstat(fd, &st) == 0 && !(wrong = file_objection(&st)))
                 n = read(fd, text, size - 1);
         if (n < 0)
                 error_set(error, "%s: %s", path, wrong ? wrong : strerror(errno));

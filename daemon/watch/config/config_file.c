@@ -154,8 +154,7 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
         if (setting)
                 return read_setting(f, e, setting, c);
         if (!strcmp(e->key, "show_arguments")) {
-                const yaml_node_t *node = e->value;
-                bool yes = false, good = yaml_boolean(f, node, &yes);
+                bool yes = false, good = yaml_boolean(f, e->value, &yes);
 
                 c->show_arguments |= yes;
                 return good;

@@ -454,14 +454,13 @@ void notifier_stop(struct notifier *n)
         n->pipe = NULL;
         if (n->pid) {
                 /* The daemon has stopped reading, so blocking is harmless now. */
-                pid_t pid = n->pid;
                 int status;
 
-                (void)kill(pid, SIGTERM);
-                if (!shutdown_reap(pid, &status, STOP_NOTIFIER)) {
-                        log_warning("notifier: pid=%d does not end; killing it", (int)pid);
-                        (void)kill(pid, SIGKILL);
-                        (void)waitpid(pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */
+                (void)kill(n->pid, SIGTERM);
+                if (!shutdown_reap(n->pid, &status, STOP_NOTIFIER)) {
+                        log_warning("notifier: pid=%d does not end; killing it", (int)n->pid);
+                        (void)kill(n->pid, SIGKILL);
+                        (void)waitpid(n->pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */
                 }
         }
         n->pid = 0;

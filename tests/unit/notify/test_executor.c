@@ -70,7 +70,7 @@ static void add(struct action_plan *to, struct action_step step)
 #define ARGV(...)     ((const char *const[]){ __VA_ARGS__, NULL })
 #define SHELL(script) ARGV("/bin/sh", "-c", script)
 
-static void take(bool resolved, uint64_t fingerprint, struct action_plan *steps, bool known)
+static void take_alert(bool resolved, uint64_t fingerprint, struct action_plan *steps, bool known)
 {
         struct alert_event *n = made_up_event(resolved);
 
@@ -81,7 +81,7 @@ static void take(bool resolved, uint64_t fingerprint, struct action_plan *steps,
 
 static void submit(bool resolved, uint64_t fingerprint, struct action_plan *steps)
 {
-        take(resolved, fingerprint, steps, false);
+        take_alert(resolved, fingerprint, steps, false);
 }
 
 static char *url_of(const struct server *of, const char *path)
@@ -253,7 +253,7 @@ TEST_WITH(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down)
         server_start(&s, base, HTTP_OK);
         add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
-        take(FIRING, 1, plan, true);
+        take_alert(FIRING, 1, plan, true);
         run_until(base, &seen.n, 1);
         assert_int_equal(seen.reports[0].kind, ACTION_ALERTMANAGER);
 }
@@ -266,13 +266,13 @@ TEST_WITH(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down)
         add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
         submit(FIRING, 1, plan);
         run_until(base, &seen.n, 2);
-        take(RESOLVED, 1, plan, true);
+        take_alert(RESOLVED, 1, plan, true);
         run_until(base, &seen.n, 3);
         assert_int_equal(seen.reports[2].kind, ACTION_ALERTMANAGER);
         assert_non_null(strstr(s.seen, "\"endsAt\":\"2023-11-14T22:15:20.000Z\""));
         const unsigned after = nothing_comes();
 
-        take(FIRING, 1, plan, true);
+        take_alert(FIRING, 1, plan, true);
         run_until(base, &seen.n, 4);
         assert_int_equal(seen.reports[3].resolved, FIRING);
         assert_null(strstr(s.seen, "\"endsAt\":\"2023"));
