@@ -40,6 +40,23 @@ static void watcher_close(void)
         watcher.base = NULL;
 }
 
+/* The kernel dropped this number (its inode is gone): the watches may be set up again. */
+static void forget_watch(int wd)
+{
+        struct watch **at = &watcher.first;
+
+        while (*at) {
+                struct watch *w = *at;
+                if (w->wd == wd) {
+                        *at = w->next;
+                        w->wd = 0;
+                        w->next = NULL;
+                } else {
+                        at = &w->next;
+                }
+        }
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
         alignas(struct inotify_event) char events[EVENTS_BYTES];
@@ -55,22 +72,8 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                         if (e->mask & IN_Q_OVERFLOW ||
                             (w->wd == e->wd && (!w->name || !e->len || !strcmp(w->name, e->name))))
                                 w->seen(w->ctx);
-                if (e->mask & IN_IGNORED) {
-                        /* The kernel dropped this number (its inode is gone): the watches may be set up again. */
-                        int wd = e->wd;
-                        struct watch **at = &watcher.first;
-
-                        while (*at) {
-                                struct watch *w = *at;
-                                if (w->wd == wd) {
-                                        *at = w->next;
-                                        w->wd = 0;
-                                        w->next = NULL;
-                                } else {
-                                        at = &w->next;
-                                }
-                        }
-                }
+                if (e->mask & IN_IGNORED)
+                        forget_watch(e->wd);
                 p += sizeof(*e) + e->len;
         }
         if (!watcher.first)

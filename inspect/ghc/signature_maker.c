@@ -664,6 +664,31 @@ static int by_key(const void *a, const void *b)
         return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
+/* Names without code here say nothing: they cannot be looked up. A closure's is that of its table. */
+static void resolve_relocation(const struct signature_maker *m, struct signature_relocation *r)
+{
+        if (r->target == TARGET_CODE && m->names[r->name - 1].has_text) {
+                r->target = TARGET_TEXT;
+                r->name = m->names[r->name - 1].text_hash;
+        }
+        if (r->target == TARGET_CLOSURE && m->names[r->name - 1].table)
+                r->name = m->names[r->name - 1].table;
+        if (r->target == TARGET_CODE && m->names[r->name - 1].is_variable && !m->names[r->name - 1].has_entry) {
+                r->target = TARGET_VARIABLE;
+                r->size = m->names[r->name - 1].bytes;
+        }
+        if (r->target == TARGET_VARIABLE)
+                r->name = m->names[r->name - 1].place;
+        if (r->target == TARGET_CODE || r->target == TARGET_CLOSURE) {
+                if (r->name == 0 || !m->names[r->name - 1].has_entry)
+                        r->target = TARGET_NONE;
+                else
+                        r->name = m->names[r->name - 1].place;
+        }
+        if (r->target == TARGET_NONE)
+                r->name = 0, r->addend = 0;
+}
+
 static bool is_put(const struct made_name *name)
 {
         return name->has_entry || name->is_variable;
@@ -699,28 +724,7 @@ static bool put_relocations(struct signature_maker *m, struct signature_table *t
                 u->relocations = t->n_relocations;
                 for (uint32_t k = 0; k < u->n_relocations; k++) {
                         struct signature_relocation r = m->relocations[first + k];
-                        /* Names without code here say nothing: nobody can look them up. A closure's is its table's. */
-                        if (r.target == TARGET_CODE && m->names[r.name - 1].has_text) {
-                                r.target = TARGET_TEXT;
-                                r.name = m->names[r.name - 1].text_hash;
-                        }
-                        if (r.target == TARGET_CLOSURE && m->names[r.name - 1].table)
-                                r.name = m->names[r.name - 1].table;
-                        if (r.target == TARGET_CODE && m->names[r.name - 1].is_variable &&
-                            !m->names[r.name - 1].has_entry) {
-                                r.target = TARGET_VARIABLE;
-                                r.size = m->names[r.name - 1].bytes;
-                        }
-                        if (r.target == TARGET_VARIABLE)
-                                r.name = m->names[r.name - 1].place;
-                        if (r.target == TARGET_CODE || r.target == TARGET_CLOSURE) {
-                                if (r.name == 0 || !m->names[r.name - 1].has_entry)
-                                        r.target = TARGET_NONE;
-                                else
-                                        r.name = m->names[r.name - 1].place;
-                        }
-                        if (r.target == TARGET_NONE)
-                                r.name = 0, r.addend = 0;
+                        resolve_relocation(m, &r);
                         t->n_relocations +=
                                 (uint32_t)signature_relocation_put(t->relocations + t->n_relocations, end, &r);
                         end = r.at + r.bytes;

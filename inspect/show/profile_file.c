@@ -59,6 +59,20 @@ bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char
 
 /* ------------------------------------------------------------------------ speedscope */
 
+static void put_frames(struct json_out *j, const struct stack_profile *p)
+{
+        json_member_open(j, "shared", '{');
+        json_member_open(j, "frames", '[');
+        for (uint32_t id = 1; id <= p->names.count; id++) {
+                json_line(j);
+                json_open(j, '{');
+                json_member_text(j, "name", name_without_package(stack_profile_name(p, id)));
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
 static void put_tree(struct json_out *j, const struct time_tree *t, const char *name, const char *unit)
 {
         uint32_t names[PROFILE_DEEP];
@@ -96,16 +110,7 @@ bool profile_write_speedscope(FILE *to, const struct stack_profile *p, const cha
         json_member_text(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
         json_member_text(&j, "exporter", "heapwatch " HEAPWATCH_VERSION);
         json_member_text(&j, "name", program ? program : "heapwatch profile");
-        json_member_open(&j, "shared", '{');
-        json_member_open(&j, "frames", '[');
-        for (uint32_t id = 1; id <= p->names.count; id++) {
-                json_line(&j);
-                json_open(&j, '{');
-                json_member_text(&j, "name", name_without_package(stack_profile_name(p, id)));
-                json_close(&j, '}');
-        }
-        json_close(&j, ']');
-        json_close(&j, '}');
+        put_frames(&j, p);
         json_member_open(&j, "profiles", '[');
         put_tree(&j, &p->running, p->by_allocation ? "allocation" : "CPU time",
                  p->by_allocation ? "bytes" : "nanoseconds");

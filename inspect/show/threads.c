@@ -191,6 +191,26 @@ static void print_c_frames(const struct inspect_subject *s, const struct haskell
                 (void)fputs("        " NAMES_OF_C_UNKNOWN "\n", s->request->to);
 }
 
+static void print_frames(const struct inspect_subject *s, const struct haskell_thread *h)
+{
+        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
+        char safe[2 * PROGRAM_NAME_BYTES], safe_source[2 * NAME_SOURCE_BYTES];
+
+        for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
+                const enum name_kind kind = name_of_code(s->program, h->frames[i], name, sizeof(name));
+                (void)hw_terminal_text(safe, sizeof(safe), name_without_package(name));
+                name_of_source(s->program, h->frames[i], source);
+                (void)hw_terminal_text(safe_source, sizeof(safe_source), source);
+                (void)fprintf(s->request->to, "        %s%s%s%s%s\n", safe,
+                              kind == NAME_LOCAL ? " (a local function)" : "", source[0] ? " (" : "", safe_source,
+                              source[0] ? ")" : "");
+        }
+        if (h->n_frames > h->n_kept || h->n_kept > s->request->frames) {
+                const uint64_t shown = h->n_kept < s->request->frames ? h->n_kept : s->request->frames;
+                (void)fprintf(s->request->to, "        ... %s more\n", COUNT_TEXT(h->n_frames - shown));
+        }
+}
+
 static void print_group(const struct inspect_subject *s, const struct group *g)
 {
         FILE *to = s->request->to;
@@ -211,23 +231,7 @@ static void print_group(const struct inspect_subject *s, const struct group *g)
                 print_members(to, g);
         if (thread_state_is_in_c(g->first->state))
                 print_c_frames(s, g->first);
-        const struct haskell_thread *h = g->first;
-        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
-        char safe[2 * PROGRAM_NAME_BYTES], safe_source[2 * NAME_SOURCE_BYTES];
-
-        for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
-                const enum name_kind kind = name_of_code(s->program, h->frames[i], name, sizeof(name));
-                (void)hw_terminal_text(safe, sizeof(safe), name_without_package(name));
-                name_of_source(s->program, h->frames[i], source);
-                (void)hw_terminal_text(safe_source, sizeof(safe_source), source);
-                (void)fprintf(s->request->to, "        %s%s%s%s%s\n", safe,
-                              kind == NAME_LOCAL ? " (a local function)" : "", source[0] ? " (" : "", safe_source,
-                              source[0] ? ")" : "");
-        }
-        if (h->n_frames > h->n_kept || h->n_kept > s->request->frames) {
-                const uint64_t shown = h->n_kept < s->request->frames ? h->n_kept : s->request->frames;
-                (void)fprintf(s->request->to, "        ... %s more\n", COUNT_TEXT(h->n_frames - shown));
-        }
+        print_frames(s, g->first);
 }
 
 static const char *what_text(char what[WHAT_BYTES], const struct inspect_subject *s, const struct threads *t, size_t n)
@@ -289,6 +293,23 @@ static void frames_json(struct json_out *j, const struct inspect_subject *s, con
         json_close(j, ']');
 }
 
+static void c_frames_json(struct json_out *j, const struct inspect_subject *s, const struct c_frames *c)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        json_member_u64(j, "c_stack_frames", c ? c->n : 0);
+        json_member_bool(j, "c_stack_whole", c && c->n && c->caller);
+        json_member_open(j, "c_frames", '[');
+        for (size_t i = 0; c && i < c->n && i < s->request->frames; i++) {
+                name_of_c_function(s->program, c->items[i].function, name, sizeof(name));
+                json_open(j, '{');
+                json_member_text(j, "name", name);
+                json_address(j, "function", c->items[i].function);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
 static void thread_json(struct json_out *j, const struct haskell_thread *h)
 {
         json_open(j, '{');
@@ -329,22 +350,8 @@ static void group_json(struct json_out *j, const struct inspect_subject *s, cons
         json_member_u64(j, "stack_frames", e.most_frames);
         json_member_bool(j, "stack_whole", e.whole && !e.stale);
         json_known_u64(j, "allocated_bytes", e.allocated > 0, e.allocated);
-        if (thread_state_is_in_c(g->first->state)) {
-                const struct c_frames *c = g->first->in_c;
-                char name[PROGRAM_NAME_BYTES];
-
-                json_member_u64(j, "c_stack_frames", c ? c->n : 0);
-                json_member_bool(j, "c_stack_whole", c && c->n && c->caller);
-                json_member_open(j, "c_frames", '[');
-                for (size_t i = 0; c && i < c->n && i < s->request->frames; i++) {
-                        name_of_c_function(s->program, c->items[i].function, name, sizeof(name));
-                        json_open(j, '{');
-                        json_member_text(j, "name", name);
-                        json_address(j, "function", c->items[i].function);
-                        json_close(j, '}');
-                }
-                json_close(j, ']');
-        }
+        if (thread_state_is_in_c(g->first->state))
+                c_frames_json(j, s, g->first->in_c);
         frames_json(j, s, g->first);
         json_member_open(j, "members", '[');
         for (size_t k = 0; k < g->n && (!s->request->brief || k < NAMED_MOST); k++)

@@ -5,31 +5,34 @@
 
 static const char *const sliced[SLICES_KINDS] = { [SLICES_OF_BYTES] = "ByteString", [SLICES_OF_TEXT] = "Text" };
 
+static void json_path(struct json_out *j, const struct question *q, const struct holding *h)
+{
+        const struct type_path *names[PATH_NAMES];
+        const size_t n = why_names(&q->types, h->path, names);
+
+        json_line(j);
+        json_open(j, '{');
+        json_member_u64(j, "bytes", h->bytes);
+        json_member_u64(j, "closures", h->closures);
+        if (q->then)
+                json_member_u64(j, "bytes_then", h->then_bytes);
+        json_member_open(j, "path", '[');
+        for (size_t i = 0; i < n; i++) {
+                json_open(j, '{');
+                json_member_text(j, "type", why_shown_name(names, i, n));
+                json_member_bool(j, "probably", name_is_probable(names[i]->name));
+                json_member_bool(j, "several", names[i]->plus != 0);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
 void why_json_paths(struct json_out *j, const struct question *q, size_t most)
 {
         json_member_open(j, "paths", '[');
-        for (size_t i = 0; i < q->n_paths && i < most; i++) {
-                const struct holding *h = &q->paths[i];
-                const struct type_path *names[PATH_NAMES];
-                const size_t n = why_names(&q->types, h->path, names);
-
-                json_line(j);
-                json_open(j, '{');
-                json_member_u64(j, "bytes", h->bytes);
-                json_member_u64(j, "closures", h->closures);
-                if (q->then)
-                        json_member_u64(j, "bytes_then", h->then_bytes);
-                json_member_open(j, "path", '[');
-                for (size_t k = 0; k < n; k++) {
-                        json_open(j, '{');
-                        json_member_text(j, "type", why_shown_name(names, k, n));
-                        json_member_bool(j, "probably", name_is_probable(names[k]->name));
-                        json_member_bool(j, "several", names[k]->plus != 0);
-                        json_close(j, '}');
-                }
-                json_close(j, ']');
-                json_close(j, '}');
-        }
+        for (size_t i = 0; i < q->n_paths && i < most; i++)
+                json_path(j, q, &q->paths[i]);
         json_close(j, ']');
 }
 
@@ -49,6 +52,23 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_known_u64(j, "other_root_bytes", h->other != NULL, h->other_bytes);
         json_known_u64(j, "with_dead_bytes", h->tried && q->graph->arrays_known, h->dead_bytes);
         json_close(j, '}');
+}
+
+static void json_slices(struct json_out *j, const struct heap_graph *g)
+{
+        json_member_open(j, "slices", '[');
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
+                if (g->slices[kind].arrays) {
+                        json_line(j);
+                        json_open(j, '{');
+                        json_member_text(j, "of", sliced[kind]);
+                        json_member_u64(j, "slices", g->slices[kind].slices);
+                        json_member_u64(j, "arrays", g->slices[kind].arrays);
+                        json_member_u64(j, "array_bytes", g->slices[kind].array_bytes);
+                        json_member_u64(j, "used_bytes", g->slices[kind].used_bytes);
+                        json_close(j, '}');
+                }
+        json_close(j, ']');
 }
 
 void why_print_json(const struct question *q)
@@ -72,22 +92,8 @@ void why_print_json(const struct question *q)
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->graph->live_cafs);
         json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
-        if (q->graph->arrays_known) {
-                const struct heap_graph *g = q->graph;
-                json_member_open(&j, "slices", '[');
-                for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
-                        if (g->slices[kind].arrays) {
-                                json_line(&j);
-                                json_open(&j, '{');
-                                json_member_text(&j, "of", sliced[kind]);
-                                json_member_u64(&j, "slices", g->slices[kind].slices);
-                                json_member_u64(&j, "arrays", g->slices[kind].arrays);
-                                json_member_u64(&j, "array_bytes", g->slices[kind].array_bytes);
-                                json_member_u64(&j, "used_bytes", g->slices[kind].used_bytes);
-                                json_close(&j, '}');
-                        }
-                json_close(&j, ']');
-        }
+        if (q->graph->arrays_known)
+                json_slices(&j, q->graph);
         why_json_paths(&j, q, q->subject->request->top);
         json_member_open(&j, "roots", '[');
         for (size_t i = 0; i < q->n_roots; i++)

@@ -123,6 +123,19 @@ static bool is_of(const char *target, uint32_t run, const struct world_target *t
         return !strcmp(target, t->name) && run == t->run;
 }
 
+/* Up to the list of notes. */
+static void open_update(struct json_out *j, const struct world_target *t)
+{
+        json_line(j);
+        json_open(j, '{');
+        json_member_u64(j, "daemon", t->daemon);
+        json_member_open(j, "update", '{');
+        json_member_text(j, "target", t->name);
+        json_member_u64(j, "run", t->run);
+        json_member_open(j, "notes", '{');
+        json_member_open(j, "notes", '[');
+}
+
 void report_notes_put(void *notes, struct json_out *j, const struct world_target *t)
 {
         const struct report_notes *n = notes;
@@ -134,17 +147,8 @@ void report_notes_put(void *notes, struct json_out *j, const struct world_target
         for (const struct kept_note *k = n->first; k; k = k->next) {
                 if (!is_of(k->target, k->run, t))
                         continue;
-                if (!any) {
-                        /* Up to the list of notes. */
-                        json_line(j);
-                        json_open(j, '{');
-                        json_member_u64(j, "daemon", t->daemon);
-                        json_member_open(j, "update", '{');
-                        json_member_text(j, "target", t->name);
-                        json_member_u64(j, "run", t->run);
-                        json_member_open(j, "notes", '{');
-                        json_member_open(j, "notes", '[');
-                }
+                if (!any)
+                        open_update(j, t);
                 any = true;
                 json_line(j);
                 json_raw(j, k->text);

@@ -72,6 +72,15 @@ static void put_slope(struct writer *w)
                                                  t->slope, t->slope_low, t->slope_high));
 }
 
+static void put_since(struct writer *w)
+{
+        uint64_t now = w->alert->rule->of_target ? w->at->target_ns : w->at->time_ns;
+        char text[HW_NUMBER_MAX];
+
+        put_placeholder(w, PLACE_SINCE,
+                        hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
+}
+
 /* "2026-11-25T23:31:26Z (14m ago)", or the latter alone while the run's Unix time is not known. */
 static void put_moment(struct writer *w, enum placeholder place, uint64_t time_ns)
 {
@@ -119,11 +128,7 @@ static void fill_places(struct writer *w, const char *target)
         put_value(w, PLACE_VALUE, w->headline.has_value, w->headline.value);
         put_value(w, PLACE_THRESHOLD, w->headline.has_threshold, w->headline.threshold);
         put_slope(w);
-        uint64_t now = w->alert->rule->of_target ? w->at->target_ns : w->at->time_ns;
-        char text[HW_NUMBER_MAX];
-
-        put_placeholder(w, PLACE_SINCE,
-                        hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
+        put_since(w);
         put_onset(w);
         put_words(w, PLACE_TIME_TO_LIMIT, WORDS_TIME_TO_LIMIT);
         put_words(w, PLACE_WHERE, WORDS_WHERE);

@@ -55,19 +55,38 @@ static bool step_pending(struct state *s, const struct state_times *times, doubl
         return true;
 }
 
+static bool step_firing(struct state *s, const struct state_times *times, double over, uint64_t now_ns)
+{
+        if (over == 0) {
+                s->over_ns = UNKNOWN_U64;
+                return false;
+        }
+        if (s->over_ns == UNKNOWN_U64)
+                s->over_ns = now_ns;
+        if (now_ns - s->over_ns < times->keep_firing_ns)
+                return false;
+        s->now = ALERT_RESOLVED;
+        s->resolved_ns = now_ns;
+        return true;
+}
+
+static void skip_unknown_time(struct state *s, uint64_t now_ns)
+{
+        uint64_t gap = now_ns - s->judged_ns;
+
+        s->held_ns += gap;
+        if (s->over_ns != UNKNOWN_U64)
+                s->over_ns += gap;
+}
+
 bool state_step(struct state *s, const struct state_times *times, double holds, double over, uint64_t now_ns)
 {
         double answer = s->now == ALERT_FIRING ? over : holds;
 
         if (now_ns < s->judged_ns)
                 return false;
-        if (s->unknown || isnan(answer)) {
-                uint64_t gap = now_ns - s->judged_ns;
-
-                s->held_ns += gap;
-                if (s->over_ns != UNKNOWN_U64)
-                        s->over_ns += gap;
-        }
+        if (s->unknown || isnan(answer))
+                skip_unknown_time(s, now_ns);
         s->judged_ns = now_ns;
         s->unknown = isnan(answer);
         if (s->unknown)
@@ -79,17 +98,7 @@ bool state_step(struct state *s, const struct state_times *times, double holds, 
         case ALERT_PENDING:
                 return step_pending(s, times, holds, now_ns);
         case ALERT_FIRING:
-                if (over == 0) {
-                        s->over_ns = UNKNOWN_U64;
-                        return false;
-                }
-                if (s->over_ns == UNKNOWN_U64)
-                        s->over_ns = now_ns;
-                if (now_ns - s->over_ns < times->keep_firing_ns)
-                        return false;
-                s->now = ALERT_RESOLVED;
-                s->resolved_ns = now_ns;
-                return true;
+                return step_firing(s, times, over, now_ns);
         }
         return false;
 }

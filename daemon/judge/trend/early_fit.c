@@ -177,6 +177,11 @@ static bool keeps_pace(const struct early_fit *f)
         return f->slope_old >= OLD_PACE * f->slope && f->slope_last > LAST_PACE * f->slope;
 }
 
+static bool is_new_ground(const struct early_fit *f, double top_before)
+{
+        return f->end - top_before >= f->rise / 2;
+}
+
 void early_fit_window(const struct early_point *p, unsigned n, double top_before, struct early_fit *ret)
 {
         double t[EARLY_POINTS_MAX], y[EARLY_POINTS_MAX], r[EARLY_POINTS_MAX];
@@ -202,6 +207,6 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
         if (f.slope > 0 && !f.passes && f.slope_new > f.slope && n >= CURVED_POINTS)
                 refit_curved(t, y, n, n - half, newer, &f);
         f.passes = f.passes && is_large(&f) && keeps_pace(&f) && !has_step(t, y, n, &f) &&
-                   (f.end - top_before >= f.rise / 2) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
+                   is_new_ground(&f, top_before) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
         *ret = f;
 }

@@ -173,23 +173,27 @@ struct early_base {
         unsigned n;
 };
 
+/* Whether the k newest of n points are a level: far above all older ones, and come to much faster than it moves. */
+static bool is_level(const struct early_point *p, unsigned k, unsigned n, double step)
+{
+        double least = INFINITY, most = -INFINITY, older = -INFINITY;
+
+        for (unsigned i = 0; i < k; i++) {
+                least = fmin(least, p[i].value);
+                most = fmax(most, p[i].value);
+        }
+        for (unsigned i = k; i < n; i++)
+                older = fmax(older, p[i].value);
+        return least - older > step &&
+               (least - older) / (p[k - 1].t_s - p[k].t_s) > LEVEL_BEND * (most - least) / (p[0].t_s - p[k - 1].t_s);
+}
+
 /* Of the n newest points those that are a level: a program that has loaded its data stays where it came to. Else n. */
 static unsigned newest_level(const struct early_point *p, unsigned n, double step)
 {
-        for (unsigned k = LEVEL_POINTS; k < n; k++) {
-                /* The k newest are a level: far above all older ones, and come to much faster than it moves. */
-                double least = INFINITY, most = -INFINITY, older = -INFINITY;
-
-                for (unsigned i = 0; i < k; i++) {
-                        least = fmin(least, p[i].value);
-                        most = fmax(most, p[i].value);
-                }
-                for (unsigned i = k; i < n; i++)
-                        older = fmax(older, p[i].value);
-                if (least - older > step && (least - older) / (p[k - 1].t_s - p[k].t_s) >
-                                                    LEVEL_BEND * (most - least) / (p[0].t_s - p[k - 1].t_s))
+        for (unsigned k = LEVEL_POINTS; k < n; k++)
+                if (is_level(p, k, n, step))
                         return k;
-        }
         return n;
 }
 
@@ -205,6 +209,21 @@ static struct early_base base_before(const struct early_point *all, unsigned n, 
         base.level = median_of(values, base.n);
         base.sd = residual_scatter(all + begin + 1, base.n, 0, base.level, 0);
         return base;
+}
+
+/*
+ * The oldest point of the rise: from the middle of the window the points are followed back as long as they are near
+ * its line. all[0] is the newest of n.
+ */
+static unsigned oldest_on_line(const struct early_point *all, unsigned n, const struct early_fit *f, double tolerance)
+{
+        unsigned i = 0;
+
+        while (i + 1 < n && all[i + 1].t_s >= (f->start_s + f->end_s) / 2)
+                i++;
+        while (i + 1 < n && fabs(all[i + 1].value - (f->end - f->slope * (f->end_s - all[i + 1].t_s))) <= tolerance)
+                i++;
+        return i;
 }
 
 /*
@@ -235,17 +254,7 @@ static void set_onset(struct early_rise *e, const struct early_fit *f, bool afte
         struct early_point all[LADDER_MAX];
         const double tolerance = ONSET_SCATTERS * f->sd, level_step = after_another ? tolerance : INFINITY;
         const unsigned n = collect_points(e, all);
-        /*
-         * The oldest point of the rise: from the middle of the window the points are followed back as long as they
-         * are near its line. all[0] is the newest of n.
-         */
-        unsigned begin = 0;
-
-        while (begin + 1 < n && all[begin + 1].t_s >= (f->start_s + f->end_s) / 2)
-                begin++;
-        while (begin + 1 < n &&
-               fabs(all[begin + 1].value - (f->end - f->slope * (f->end_s - all[begin + 1].t_s))) <= tolerance)
-                begin++;
+        unsigned begin = oldest_on_line(all, n, f, tolerance);
         struct early_base base = { .level = all[begin].value };
 
         if (begin + 1 < n) {
@@ -323,6 +332,28 @@ static void start_rising(struct early_rise *e, double now_s)
                 e->end = e->widest.end;
         }
         e->end = fmax(e->end, e->widest.end);
+}
+
+static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
+{
+        bool passes = false, starts = false;
+
+        for (unsigned k = 0; k < EARLY_RUNGS; k++) {
+                const struct early_rung *r = &e->rungs[k];
+                if (!(evaluated & (1u << k)))
+                        continue;
+                passes |= r->answer.passes;
+                starts |= r->answer.passes && (r->passed >= 2 || r->answer.required_share > CERTAIN);
+        }
+        if (passes) {
+                e->passed_s = now_s;
+                e->passed_closed = e->rungs[0].closed;
+        }
+        if (!e->rising && starts && !is_standing(e)) {
+                start_rising(e, now_s);
+        } else if (e->rising && passes && find_windows(e)) {
+                e->end = fmax(e->end, e->widest.end);
+        }
 }
 
 static void end_rise(struct early_rise *e)
@@ -422,26 +453,8 @@ void early_rise_advance(struct early_rise *e, double t_s)
         for (unsigned k = 0; k < EARLY_RUNGS; k++)
                 if (evaluated & (1u << k))
                         evaluate_rung(e, k);
-        if (evaluated) {
-                bool passes = false, starts = false;
-
-                for (unsigned k = 0; k < EARLY_RUNGS; k++) {
-                        const struct early_rung *r = &e->rungs[k];
-                        if (!(evaluated & (1u << k)))
-                                continue;
-                        passes |= r->answer.passes;
-                        starts |= r->answer.passes && (r->passed >= 2 || r->answer.required_share > CERTAIN);
-                }
-                if (passes) {
-                        e->passed_s = t_s;
-                        e->passed_closed = e->rungs[0].closed;
-                }
-                if (!e->rising && starts && !is_standing(e)) {
-                        start_rising(e, t_s);
-                } else if (e->rising && passes && find_windows(e)) {
-                        e->end = fmax(e->end, e->widest.end);
-                }
-        }
+        if (evaluated)
+                note_answers(e, t_s, evaluated);
         if (e->rising)
                 check_end(e, t_s);
 }

@@ -125,6 +125,16 @@ static double floor_of_children(const struct ladder *l, unsigned level)
         return half ? sum / half : NAN;
 }
 
+/* The largest high among the four newest buckets; NaN when all are empty. */
+static double high_of_children(const struct ladder *l, unsigned level)
+{
+        double high = NAN;
+
+        for (unsigned age = 0; age < LADDER_FAN; age++)
+                high = fmax(high, ladder_high(l, level, age));
+        return high;
+}
+
 /* An empty bucket needs no memory. */
 static void *room_for(struct ladder *l, unsigned ring, unsigned at, double value)
 {
@@ -140,6 +150,14 @@ static void put_floor(struct ladder *l, unsigned level, double value)
                 *floor = value;
 }
 
+static void put_high(struct ladder *l, unsigned level, double value)
+{
+        float *high = room_for(l, FIRST_HIGHS + level - LADDER_PLAIN_LEVELS, place_of(l, level, 0), value);
+
+        if (high)
+                *high = (float)value;
+}
+
 unsigned ladder_push(struct ladder *l, double floor)
 {
         unsigned gained = 1;
@@ -148,19 +166,8 @@ unsigned ladder_push(struct ladder *l, double floor)
         put_floor(l, 0, floor);
         while (gained < LADDER_LEVELS && l->minutes % ladder_width(gained) == 0) {
                 put_floor(l, gained, floor_of_children(l, gained - 1));
-                if (gained >= LADDER_PLAIN_LEVELS && gained < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS) {
-                        /* The largest high among the four newest buckets; NaN when all are empty. */
-                        unsigned level = gained - 1;
-                        double value = NAN;
-
-                        for (unsigned age = 0; age < LADDER_FAN; age++)
-                                value = fmax(value, ladder_high(l, level, age));
-                        float *high =
-                                room_for(l, FIRST_HIGHS + gained - LADDER_PLAIN_LEVELS, place_of(l, gained, 0), value);
-
-                        if (high)
-                                *high = (float)value;
-                }
+                if (gained >= LADDER_PLAIN_LEVELS && gained < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS)
+                        put_high(l, gained, high_of_children(l, gained - 1));
                 gained++;
         }
         return gained;

@@ -98,6 +98,17 @@ struct sums {
         double w, t, tt, y, ty;
 };
 
+static void add_point(struct sums *s, const struct onset_point *p, double mean)
+{
+        double y = p->floor - mean;
+
+        s->w += p->weight;
+        s->t += p->weight * p->centre;
+        s->tt += p->weight * p->centre * p->centre;
+        s->y += p->weight * y;
+        s->ty += p->weight * p->centre * y;
+}
+
 /* How much the squares shrink when the level is followed by a rising line from minute b; 0: it falls. */
 static double saved_squares(const struct sums *s, double all_weight, double b)
 {
@@ -107,9 +118,8 @@ static double saved_squares(const struct sums *s, double all_weight, double b)
         return spread > 0 && hy > 0 ? hy * hy / spread : 0;
 }
 
-uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index)
+static uint64_t bend_after(const struct ladder *l, uint64_t from)
 {
-        uint64_t from = walk_back(l, w, index);
         struct onset_point points[POINTS];
         unsigned n = gather_points(l, from, points);
         double weight = 0, mean = 0, squares = 0, most = 0, line = 0;
@@ -125,14 +135,7 @@ uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned 
         mean /= weight;
         for (unsigned i = 0; i < n; i++) {
                 squares += points[i].weight * (points[i].floor - mean) * (points[i].floor - mean);
-                const struct onset_point *p = &points[i];
-                double y = p->floor - mean;
-
-                after.w += p->weight;
-                after.t += p->weight * p->centre;
-                after.tt += p->weight * p->centre * p->centre;
-                after.y += p->weight * y;
-                after.ty += p->weight * p->centre * y;
+                add_point(&after, &points[i], mean);
                 if (i + 1 < BEND_LEAST)
                         continue;
                 line = saved_squares(&after, weight, (double)points[i].start); /* finally of a line since `from` */
@@ -142,4 +145,9 @@ uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned 
                 }
         }
         return (most - line) * n > BEND_GAIN * (squares - most) ? bend : from;
+}
+
+uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index)
+{
+        return bend_after(l, walk_back(l, w, index));
 }

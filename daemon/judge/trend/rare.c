@@ -68,6 +68,17 @@ static unsigned larger_of(unsigned a, unsigned b)
         return a > b ? a : b;
 }
 
+/* The halves share the middle sample of an odd number. */
+static void fit_halves(struct window_result *r, const double *at, const double *floors, unsigned n, double point)
+{
+        unsigned half = (n + 1) / 2, last = larger_of(n / 3, half < 4 ? half : 4);
+
+        r->old_slope = (float)(theil_sen_slope_at(at, floors, half) * point);
+        r->new_slope = (float)(theil_sen_slope_at(at + n - half, floors + n - half, half) * point);
+        r->last_slope = (float)(theil_sen_slope_at(at + n - last, floors + n - last, last) * point);
+        r->clip = r->new_slope / r->old_slope; /* increments over unequal times are slopes */
+}
+
 /* The newest n samples. */
 static struct window_result evaluate_samples(const struct samples *s, unsigned n, uint64_t span, const struct ladder *l,
                                              const struct life *life, uint32_t leak_after)
@@ -90,13 +101,7 @@ static struct window_result evaluate_samples(const struct samples *s, unsigned n
                 .ended = (uint32_t)l->minutes,
                 .filled = (uint16_t)n,
         };
-        /* The halves share the middle sample of an odd number. */
-        unsigned half = (n + 1) / 2, last = larger_of(n / 3, half < 4 ? half : 4);
-
-        r.old_slope = (float)(theil_sen_slope_at(at, floors, half) * point);
-        r.new_slope = (float)(theil_sen_slope_at(at + n - half, floors + n - half, half) * point);
-        r.last_slope = (float)(theil_sen_slope_at(at + n - last, floors + n - last, last) * point);
-        r.clip = r.new_slope / r.old_slope; /* increments over unequal times are slopes */
+        fit_halves(&r, at, floors, n, point);
         r.passed = window_tests(&r, RARE_WINDOW, span, leak_after);
         return r;
 }
@@ -105,6 +110,34 @@ static struct window_result evaluate_samples(const struct samples *s, unsigned n
 static uint64_t silence_of(const struct rare *rare, const struct ladder *l)
 {
         return l->minutes - 1 - rare->minutes[(rare->n - 1) % RARE_SAMPLES];
+}
+
+static void judge_windows(struct windows *w, const struct rare *rare, const struct ladder *l, const struct life *life)
+{
+        struct samples s;
+        bool grows = false;
+
+        copy_samples(rare, l->minutes, &s);
+        if (s.n < SAMPLES_LEAST || s.floors[s.n - 1] <= s.floors[0])
+                return;
+        for (unsigned i = 0; i < sizeof(sizes); i++) {
+                if (sizes[i] > s.n)
+                        continue;
+                uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
+                if (span > LADDER_MINUTES)
+                        continue;
+                if (span < SPAN_LEAST || silence_of(rare, l) >= span)
+                        return;
+                struct window_result r = evaluate_samples(&s, sizes[i], span, l, life, w->leak_after);
+                bool leaks = window_has(&r, TESTS_LEAKS);
+                if (leaks || (!grows && window_has(&r, TESTS_GROWS))) {
+                        windows_put(w, RARE_WINDOW, &r);
+                        w->rare_span = (uint32_t)span;
+                        grows = true;
+                }
+                if (leaks)
+                        return;
+        }
 }
 
 uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const struct ladder *ladder)
@@ -144,30 +177,6 @@ void rare_judge(struct windows *w, const struct rare *rare, const struct ladder 
 
         if (windows_result(w, RARE_WINDOW)->filled && (!needed || sampled || rare_lasts(w, rare, ladder) == 0))
                 windows_put(w, RARE_WINDOW, &none);
-        if (needed && (sampled || !was_needed)) {
-                struct samples s;
-                bool grows = false;
-
-                copy_samples(rare, ladder->minutes, &s);
-                if (s.n < SAMPLES_LEAST || s.floors[s.n - 1] <= s.floors[0])
-                        return;
-                for (unsigned i = 0; i < sizeof(sizes); i++) {
-                        if (sizes[i] > s.n)
-                                continue;
-                        uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
-                        if (span > LADDER_MINUTES)
-                                continue;
-                        if (span < SPAN_LEAST || silence_of(rare, ladder) >= span)
-                                return;
-                        struct window_result r = evaluate_samples(&s, sizes[i], span, ladder, life, w->leak_after);
-                        bool leaks = window_has(&r, TESTS_LEAKS);
-                        if (leaks || (!grows && window_has(&r, TESTS_GROWS))) {
-                                windows_put(w, RARE_WINDOW, &r);
-                                w->rare_span = (uint32_t)span;
-                                grows = true;
-                        }
-                        if (leaks)
-                                return;
-                }
-        }
+        if (needed && (sampled || !was_needed))
+                judge_windows(w, rare, ladder, life);
 }

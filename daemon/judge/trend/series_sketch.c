@@ -88,20 +88,24 @@ static void count_minute(struct series_sketch *s)
         sketch_clear(&s->minute);
 }
 
+/* The same of its area, once: sums of other parts would have other last bits. */
+static void add_minute_area(struct series_sketch *s)
+{
+        s->total.area += s->minute_area;
+        for (unsigned level = 0; level < shape.n_levels; level++) {
+                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
+                if (slice)
+                        slice->area += s->minute_area;
+        }
+        s->minute_area = 0;
+}
+
 void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value)
 {
         if (time_ns / MINUTE_NS != s->minute_ns / MINUTE_NS) {
                 count_minute(s);
-                if (s->minute_area > 0) {
-                        /* The same of its area, once: sums of other parts would have other last bits. */
-                        s->total.area += s->minute_area;
-                        for (unsigned level = 0; level < shape.n_levels; level++) {
-                                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
-                                if (slice)
-                                        slice->area += s->minute_area;
-                        }
-                        s->minute_area = 0;
-                }
+                if (s->minute_area > 0)
+                        add_minute_area(s);
         }
         const bool any = !sketch_is_empty(&s->minute) || !slice_is_empty(&s->total);
 

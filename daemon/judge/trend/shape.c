@@ -24,6 +24,21 @@ static double median_of_filled(const double *p, unsigned n)
         return median_of(filled, k);
 }
 
+static void clip(struct increments *inc)
+{
+        double size[SHAPE_BLOCKS - 1];
+
+        for (unsigned i = 0; i < inc->n; i++)
+                size[i] = fabs(inc->d[i]);
+        double most = 2 * median_of_filled(size, inc->n);
+        for (unsigned i = 0; i < inc->n; i++) {
+                if (inc->d[i] > most)
+                        inc->d[i] = most;
+                else if (inc->d[i] < -most)
+                        inc->d[i] = -most;
+        }
+}
+
 void increments_of_blocks(const double *p, unsigned n, unsigned blocks, struct increments *ret)
 {
         double medians[SHAPE_BLOCKS];
@@ -40,17 +55,7 @@ void increments_of_blocks(const double *p, unsigned n, unsigned blocks, struct i
                 ret->d[k] = medians[k + 1] - medians[k];
                 ret->filled += !isnan(ret->d[k]);
         }
-        double size[SHAPE_BLOCKS - 1];
-
-        for (unsigned i = 0; i < ret->n; i++)
-                size[i] = fabs(ret->d[i]);
-        double most = 2 * median_of_filled(size, ret->n);
-        for (unsigned i = 0; i < ret->n; i++) {
-                if (ret->d[i] > most)
-                        ret->d[i] = most;
-                else if (ret->d[i] < -most)
-                        ret->d[i] = -most;
-        }
+        clip(ret);
 }
 
 double increments_sum(const struct increments *inc, unsigned from, unsigned to, unsigned *ret_filled)

@@ -3,6 +3,18 @@
 
 #include <math.h>
 
+static void put_line(const struct trend_cell *c, double from_s, struct statistics *s)
+{
+        s->slope = trend_cell_slope(c);
+        s->intercept = c->cell.mean + s->slope * (from_s - c->t_mean);
+        s->fit = trend_cell_fit(c);
+        if (c->cell.max > 0 && c->cell.last_ns > 0) {
+                s->normalised_slope = s->slope * ((double)c->cell.last_ns / 1e9) / c->cell.max;
+                s->normalised_intercept = (c->cell.mean - s->slope * c->t_mean) / c->cell.max;
+                s->normalised_fit = s->fit;
+        }
+}
+
 void statistics_of(const struct trend_cell *of, struct time_range range, struct statistics *ret)
 {
         const struct cell *c = &of->cell;
@@ -28,15 +40,6 @@ void statistics_of(const struct trend_cell *of, struct time_range range, struct 
                 .normalised_intercept = NAN,
                 .normalised_fit = NAN,
         };
-        if (!isnan(trend_cell_slope(of))) {
-                double from_s = (double)range.from_ns / 1e9;
-                ret->slope = trend_cell_slope(of);
-                ret->intercept = of->cell.mean + ret->slope * (from_s - of->t_mean);
-                ret->fit = trend_cell_fit(of);
-                if (of->cell.max > 0 && of->cell.last_ns > 0) {
-                        ret->normalised_slope = ret->slope * ((double)of->cell.last_ns / 1e9) / of->cell.max;
-                        ret->normalised_intercept = (of->cell.mean - ret->slope * of->t_mean) / of->cell.max;
-                        ret->normalised_fit = ret->fit;
-                }
-        }
+        if (!isnan(trend_cell_slope(of)))
+                put_line(of, (double)range.from_ns / 1e9, ret);
 }

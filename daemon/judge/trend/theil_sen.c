@@ -101,6 +101,15 @@ double theil_sen_slope_at(const double *at, const double *y, unsigned n)
         return median_slope(at, y, n);
 }
 
+static double median_intercept(const double *at, const double *y, unsigned n, double slope)
+{
+        double at_zero[THEIL_SEN_MAX];
+
+        for (unsigned i = 0; i < n; i++)
+                at_zero[i] = y[i] - slope * at[i];
+        return median_of(at_zero, n);
+}
+
 /* Sum of (place - mean place)^2. */
 static double squares_about_mean(const double *at, unsigned n)
 {
@@ -122,6 +131,27 @@ static double lag_correlation(double lagged, double squares, unsigned n)
         return rho < 0 ? 0 : rho > RHO_MAX ? RHO_MAX : rho;
 }
 
+/* What the residuals around the fit's line say, but for se. Returns their lag-1 correlation. */
+static double judge_residuals(const double *at, const double *y, struct theil_sen *fit)
+{
+        double r[THEIL_SEN_MAX], mean = 0, squares = 0, lagged = 0;
+        unsigned k = fit->filled;
+
+        for (unsigned i = 0; i < k; i++) {
+                r[i] = y[i] - fit->slope * at[i] - fit->intercept;
+                mean += r[i];
+        }
+        mean /= k;
+        for (unsigned i = 0; i < k; i++) {
+                r[i] -= mean;
+                squares += r[i] * r[i];
+                if (i > 0)
+                        lagged += r[i] * r[i - 1];
+        }
+        fit->sd = sqrt(squares / (k - 2)) + SD_RELATIVE * fabs(fit->intercept) + SD_BYTES;
+        return k > THEIL_SEN_LEAST ? lag_correlation(lagged, squares, k) : RHO_MAX;
+}
+
 static void allow_for_correlation(struct theil_sen *fit, double rho)
 {
         fit->rho = rho;
@@ -132,29 +162,8 @@ static void allow_for_correlation(struct theil_sen *fit, double rho)
 static double fit_line(const double *at, const double *y, unsigned n, struct theil_sen *ret)
 {
         *ret = (struct theil_sen){ .filled = n, .slope = median_slope(at, y, n), .sxx = squares_about_mean(at, n) };
-        double slope = ret->slope;
-        double at_zero[THEIL_SEN_MAX];
-
-        for (unsigned i = 0; i < n; i++)
-                at_zero[i] = y[i] - slope * at[i];
-        ret->intercept = median_of(at_zero, n);
-        /* What the residuals around the fit's line say, but for se. Returns their lag-1 correlation. */
-        double r[THEIL_SEN_MAX], mean = 0, squares = 0, lagged = 0;
-        unsigned k = ret->filled;
-
-        for (unsigned i = 0; i < k; i++) {
-                r[i] = y[i] - ret->slope * at[i] - ret->intercept;
-                mean += r[i];
-        }
-        mean /= k;
-        for (unsigned i = 0; i < k; i++) {
-                r[i] -= mean;
-                squares += r[i] * r[i];
-                if (i > 0)
-                        lagged += r[i] * r[i - 1];
-        }
-        ret->sd = sqrt(squares / (k - 2)) + SD_RELATIVE * fabs(ret->intercept) + SD_BYTES;
-        return k > THEIL_SEN_LEAST ? lag_correlation(lagged, squares, k) : RHO_MAX;
+        ret->intercept = median_intercept(at, y, n, ret->slope);
+        return judge_residuals(at, y, ret);
 }
 
 /* Four numbers that are compared at once. */

@@ -122,6 +122,23 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
         }
 }
 
+/* A census older than the newest: its samples are an interval of their own. */
+static void add_late_interval(struct tracker *t, uint64_t time_ns)
+{
+        end_interval(t);
+        for (uint32_t i = 0; i < t->n_full; i++) {
+                struct band_interval interval;
+                struct band_now now;
+
+                band_interval_begin(&interval, time_ns);
+                band_now_init(&now);
+                band_now_add(&interval, &now, &t->values[i], 1, time_ns, 0);
+                const struct band_samples samples = band_now_samples(&interval, &now);
+                band_windows_add(&t->full[i]->windows, &samples);
+                (void)trend_push(&t->full[i]->trend, time_ns, t->values[i]);
+        }
+}
+
 /* A sample of time_ns comes next: ends the interval or the minute that it is no part of, and closes its minutes. */
 static void begin_sample(struct tracker *t, uint64_t time_ns)
 {
@@ -139,6 +156,19 @@ static void begin_sample(struct tracker *t, uint64_t time_ns)
                 struct trend *trend = &t->full[i]->trend;
                 trend_close(trend, trend_watermark(trend, time_ns));
         }
+}
+
+/* Remembers what all bands have when a second ends between the newest census and the current one. */
+static void remember_refused(struct tracker *t, uint64_t time_ns)
+{
+        uint32_t k = t->n_recent % BAND_RECENT;
+
+        if (t->censuses == 0 || time_ns / NS_PER_S <= t->bands_newest_ns / NS_PER_S)
+                return;
+        for (uint32_t i = 0; i < t->n_full; i++)
+                t->recent[i].bytes[k] = (float)t->now[i].last;
+        t->recent_times[k] = (struct recent_time){ t->bands_newest_ns, time_ns };
+        t->n_recent++;
 }
 
 bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_ns, uint64_t *ret_time_ns,
@@ -188,30 +218,10 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
         for (uint32_t i = 0; i < t->n_full; i++)
                 band_sketch_push(&t->full[i]->sketch, slice, t->values[i]);
         if (time_ns < t->bands_newest_ns) {
-                /* A census older than the newest: its samples are an interval of their own. */
-                end_interval(t);
-                for (uint32_t i = 0; i < t->n_full; i++) {
-                        struct band_interval interval;
-                        struct band_now now;
-
-                        band_interval_begin(&interval, time_ns);
-                        band_now_init(&now);
-                        band_now_add(&interval, &now, &t->values[i], 1, time_ns, 0);
-                        const struct band_samples samples = band_now_samples(&interval, &now);
-                        band_windows_add(&t->full[i]->windows, &samples);
-                        (void)trend_push(&t->full[i]->trend, time_ns, t->values[i]);
-                }
+                add_late_interval(t, time_ns);
                 return;
         }
-        /* Remembers what all bands have when a second ends between the newest census and the current one. */
-        uint32_t k = t->n_recent % BAND_RECENT;
-
-        if (t->censuses != 0 && time_ns / NS_PER_S > t->bands_newest_ns / NS_PER_S) {
-                for (uint32_t i = 0; i < t->n_full; i++)
-                        t->recent[i].bytes[k] = (float)t->now[i].last;
-                t->recent_times[k] = (struct recent_time){ t->bands_newest_ns, time_ns };
-                t->n_recent++;
-        }
+        remember_refused(t, time_ns);
         begin_sample(t, time_ns);
         band_now_add(&t->interval, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
         t->bands_newest_ns = time_ns;
@@ -308,6 +318,20 @@ static void refuse_band(struct tracker *t, uint32_t id, uint64_t bytes)
         }
 }
 
+static void promote_band(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns)
+{
+        uint32_t other = eviction_candidate(t, bytes);
+
+        if (!other)
+                return;
+        uint32_t place = t->places[other - 1];
+        end_interval(t);
+        t->places[other - 1] = 0; /* it is counted as refused and may come back once it grows */
+        refuse_band(t, other, BORN_BYTES);
+        band_state_done(t->full[place - 1]);
+        begin_ladder(t, id, place, time_ns);
+}
+
 /* What may still be done in this census. */
 struct census_places {
         uint32_t ladders, promotions;
@@ -333,16 +357,7 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
                 begin_ladder(t, id, t->n_full, time_ns);
         } else if (refused > 0 && left->promotions && (float)bytes >= PROMOTE_FACTOR * refused) {
                 left->promotions--;
-                uint32_t other = eviction_candidate(t, bytes);
-
-                if (other) {
-                        uint32_t place = t->places[other - 1];
-                        end_interval(t);
-                        t->places[other - 1] = 0; /* it is counted as refused and may come back once it grows */
-                        refuse_band(t, other, BORN_BYTES);
-                        band_state_done(t->full[place - 1]);
-                        begin_ladder(t, id, place, time_ns);
-                }
+                promote_band(t, id, bytes, time_ns);
         } else {
                 refuse_band(t, id, bytes);
         }

@@ -39,6 +39,21 @@ static bool is_of_its_process(const struct pipeline *p)
                !p->state.ended.known;
 }
 
+/* The header of the lost run once more, or that of another run. */
+static bool handle_header(struct pipeline *p)
+{
+        static const char no_marker[] = "a new header came before the end marker of the previous run";
+        char detail[sizeof(p->state.detail)];
+
+        if (pipeline_in_run(p) && (p->state.ended.known || !p->live) &&
+            !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
+                return false;
+        if (!life_is_lost(p->state.life) || !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
+                return pipeline_happens(p, ON_HEADER, no_marker);
+        p->missed_ns = p->same_run ? same_run_gap_ns(p->same_run) : 0;
+        return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
+}
+
 /* The end, with the exit status if the parent has already reported it. */
 static bool end_marked(struct pipeline *p)
 {
@@ -149,18 +164,7 @@ static bool handle_status(struct pipeline *p, enum hw_eventlog_status status)
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
                 p->headless = false;
-                /* The header of the lost run once more, or that of another run. */
-                static const char no_marker[] = "a new header came before the end marker of the previous run";
-                char detail[sizeof(p->state.detail)];
-
-                if (pipeline_in_run(p) && (p->state.ended.known || !p->live) &&
-                    !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
-                        return false;
-                if (!life_is_lost(p->state.life) ||
-                    !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
-                        return pipeline_happens(p, ON_HEADER, no_marker);
-                p->missed_ns = p->same_run ? same_run_gap_ns(p->same_run) : 0;
-                return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
+                return handle_header(p);
         case HW_EVENTLOG_END:
                 return end_marked(p);
         case HW_EVENTLOG_BAD:
@@ -221,6 +225,20 @@ struct block_payload {
         uint8_t bytes[14]; /* u32 size, u64 end, u16 capability */
 };
 
+/* Counts the times of a finished log from its process's start; `blocks` is room for the payloads of markers. */
+static void subtract_origin(const struct pipeline *p, struct hw_event *events, size_t n, struct block_payload *blocks)
+{
+        for (size_t i = 0; i < n; i++) {
+                events[i].time_ns = sub_sat(events[i].time_ns, p->origin_ns);
+                if (events[i].id != HW_BLOCK_MARKER)
+                        continue;
+                const uint64_t end_ns = sub_sat(hw_event_u64(&events[i], 4), p->origin_ns);
+                memcpy(blocks[i].bytes, events[i].payload, sizeof(blocks[i].bytes));
+                put_be(blocks[i].bytes + 4, end_ns, 8);
+                events[i].payload = blocks[i].bytes;
+        }
+}
+
 /* Takes everything that the decoder can deliver, until the turn is over. True: all. */
 static bool drain_decoder(struct pipeline *p)
 {
@@ -234,18 +252,8 @@ static bool drain_decoder(struct pipeline *p)
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 PROBE_EVENTS_DECODED(p->name, n);
-                if (p->origin_ns) {
-                        /* Times count from the process's start; `blocks` has the markers' payloads meanwhile. */
-                        for (size_t i = 0; i < n; i++) {
-                                events[i].time_ns = sub_sat(events[i].time_ns, p->origin_ns);
-                                if (events[i].id != HW_BLOCK_MARKER)
-                                        continue;
-                                const uint64_t end_ns = sub_sat(hw_event_u64(&events[i], 4), p->origin_ns);
-                                memcpy(blocks[i].bytes, events[i].payload, sizeof(blocks[i].bytes));
-                                put_be(blocks[i].bytes + 4, end_ns, 8);
-                                events[i].payload = blocks[i].bytes;
-                        }
-                }
+                if (p->origin_ns)
+                        subtract_origin(p, events, n, blocks);
                 const size_t taken = process_events(p, events, n);
                 const bool all = taken == n && !tracker_waits(p->tracker) && handle_status(p, status);
                 if (!all && save_pending_batch(p, events + taken, n - taken, status))

@@ -23,6 +23,25 @@ static bool find_paths(struct type_paths *p, const struct heap_graph *g, const s
         return true;
 }
 
+/* `ret`: of each path */
+static void sum_paths(struct folded_type *ret, const struct type_paths *p, const struct heap_graph *g,
+                      const struct retained *r)
+{
+        for (uint32_t i = WHOLE; i < p->n; i++)
+                ret[i] = (struct folded_type){ .name = i > WHOLE ? p->items[i].name : NULL, .up = p->items[i].up };
+        for (uint32_t i = 1; i < r->n; i++) {
+                struct folded_type *to = &ret[p->of_node[r->node[i]]];
+                const unsigned kind = heap_graph_type_of(g, r->node[i])->kind;
+                to->own_bytes += heap_graph_bytes(g, r->node[i]);
+                to->closures += graph_is_closure(kind);
+                to->is_root |= graph_is_root(kind);
+        }
+        for (uint32_t i = p->n - 1; i >= WHOLE; i--) {
+                ret[i].bytes += ret[i].own_bytes;
+                ret[ret[i].up].bytes += ret[i].bytes;
+        }
+}
+
 /* ---------------------------------------------------------------------- the largest */
 
 struct place {
@@ -39,6 +58,22 @@ static int by_bytes(const void *a, const void *b)
         return (x->path > y->path) - (x->path < y->path);
 }
 
+/* Moves what is kept to the front, and adds the rest to what holds it. `place`: of each path that is kept. */
+static void keep_largest(struct folded *f, const struct folded_type *all, uint32_t n, const bool *kept, uint32_t *place)
+{
+        for (uint32_t i = WHOLE; i < n; i++) {
+                const uint32_t up = i > WHOLE ? place[all[i].up] : 0;
+                if (kept[i]) {
+                        place[i] = f->n;
+                        f->items[f->n] = all[i];
+                        f->items[f->n++].up = up;
+                } else if (all[i].bytes && kept[all[i].up]) {
+                        f->items[up].rest++;
+                        f->items[up].rest_bytes += all[i].bytes;
+                }
+        }
+}
+
 static bool choose(struct folded *f, const struct folded_type *all, uint32_t n, uint32_t most)
 {
         struct place *order = calloc(n, sizeof(*order));
@@ -53,18 +88,7 @@ static bool choose(struct folded *f, const struct folded_type *all, uint32_t n, 
                 qsort(order, n - WHOLE, sizeof(*order), by_bytes);
                 for (uint32_t i = 0; i < n_kept; i++)
                         kept[order[i].path] = order[i].bytes > 0 || i == 0;
-                /* What is kept moves to the front, the rest is added to what holds it. `place`: of what is kept. */
-                for (uint32_t i = WHOLE; i < n; i++) {
-                        const uint32_t up = i > WHOLE ? place[all[i].up] : 0;
-                        if (kept[i]) {
-                                place[i] = f->n;
-                                f->items[f->n] = all[i];
-                                f->items[f->n++].up = up;
-                        } else if (all[i].bytes && kept[all[i].up]) {
-                                f->items[up].rest++;
-                                f->items[up].rest_bytes += all[i].bytes;
-                        }
-                }
+                keep_largest(f, all, n, kept, place);
         }
         free(order);
         free(place);
@@ -80,23 +104,8 @@ bool folded_find(struct folded *ret, const struct heap_graph *g, const struct re
 
         *ret = (struct folded){ NULL, 0 };
         const bool good = find_paths(&p, g, r, group, names) && (all = calloc((size_t)p.n + 1, sizeof(*all)));
-        if (good) {
-                /* `ret`: of each path */
-                for (uint32_t i = WHOLE; i < p.n; i++)
-                        all[i] =
-                                (struct folded_type){ .name = i > WHOLE ? p.items[i].name : NULL, .up = p.items[i].up };
-                for (uint32_t i = 1; i < r->n; i++) {
-                        struct folded_type *to = &all[p.of_node[r->node[i]]];
-                        const unsigned kind = heap_graph_type_of(g, r->node[i])->kind;
-                        to->own_bytes += heap_graph_bytes(g, r->node[i]);
-                        to->closures += graph_is_closure(kind);
-                        to->is_root |= graph_is_root(kind);
-                }
-                for (uint32_t i = p.n - 1; i >= WHOLE; i--) {
-                        all[i].bytes += all[i].own_bytes;
-                        all[all[i].up].bytes += all[i].bytes;
-                }
-        }
+        if (good)
+                sum_paths(all, &p, g, r);
         const bool chosen = good && choose(ret, all, p.n, most);
         free(all);
         type_paths_done(&p);

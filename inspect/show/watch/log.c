@@ -89,19 +89,8 @@ static void put_number(uint16_t number, uint64_t value, unsigned width)
         writer_number(w, value, width);
 }
 
-bool log_begin(int fd, pid_t pid, struct error *error)
+static void put_process(pid_t pid)
 {
-        const long a_second = sysconf(_SC_CLK_TCK);
-        uint64_t ticks;
-
-        if (!process_stat_read(pid, STAT_START_TICKS, &ticks) || ticks == 0 || a_second <= 0)
-                return error_set(error, "process %ld has ended", (long)pid);
-        l.fd = fd;
-        l.start_ns = (uint64_t)((double)ticks / (double)a_second * 1e9);
-        writer_header_begin(&l.writer);
-        for (size_t i = 0; i < ARRAY_SIZE(declared); i++)
-                writer_type(&l.writer, declared[i].number, declared[i].size, "");
-        writer_header_end(&l.writer);
         char arguments[ARGUMENTS_BYTES];
         struct timespec wall;
         uint64_t parent;
@@ -120,6 +109,10 @@ bool log_begin(int fd, pid_t pid, struct error *error)
                 writer_bytes(w, arguments, n);
                 writer_length_end(w, length, 0);
         }
+}
+
+static void put_profile(void)
+{
         static const char filters[FILTERS];
         struct eventlog_writer *w = begin_event(HW_HEAP_PROF_BEGIN);
         const size_t length = writer_length_begin(w);
@@ -129,6 +122,23 @@ bool log_begin(int fd, pid_t pid, struct error *error)
         writer_number(w, BY_CLOSURE_TYPE, 4);
         writer_bytes(w, filters, sizeof(filters));
         writer_length_end(w, length, 0);
+}
+
+bool log_begin(int fd, pid_t pid, struct error *error)
+{
+        const long a_second = sysconf(_SC_CLK_TCK);
+        uint64_t ticks;
+
+        if (!process_stat_read(pid, STAT_START_TICKS, &ticks) || ticks == 0 || a_second <= 0)
+                return error_set(error, "process %ld has ended", (long)pid);
+        l.fd = fd;
+        l.start_ns = (uint64_t)((double)ticks / (double)a_second * 1e9);
+        writer_header_begin(&l.writer);
+        for (size_t i = 0; i < ARRAY_SIZE(declared); i++)
+                writer_type(&l.writer, declared[i].number, declared[i].size, "");
+        writer_header_end(&l.writer);
+        put_process(pid);
+        put_profile();
         return log_send() || error_set(error, "nobody reads what is found out");
 }
 
@@ -187,6 +197,23 @@ static void put_threads(uint16_t number, uint64_t threads, uint64_t at)
         writer_number(&l.writer, threads, 8);
 }
 
+/* In a log of the program's own, which declares no events of ours. */
+static void put_groups(const struct census_threads *t, uint64_t at)
+{
+        char text[BAND_BYTES];
+
+        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu", (unsigned long long)t->all);
+        writer_event(&l.writer, HW_LOG_MSG, at);
+        put_text(text);
+        for (size_t i = 0; i < t->groups.n; i++) {
+                const struct heap_band *b = &t->groups.items[i];
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu %s", (unsigned long long)b->threads,
+                               (unsigned long long)b->bytes, b->name);
+                writer_event(&l.writer, HW_LOG_MSG, at);
+                put_text(text);
+        }
+}
+
 static void put_closures(const struct heap_bands *bands, uint64_t at)
 {
         static const char begin[] = OUTSIDE_SAYS_CLOSURES;
@@ -230,21 +257,8 @@ static void put_census(const struct heap_bands *bands, const struct census_threa
 
         writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, at);
         writer_number(w, number, 8);
-        if (beside) {
-                /* In a log of the program's own, which declares no events of ours. */
-                char text[BAND_BYTES];
-
-                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu", (unsigned long long)beside->all);
-                writer_event(&l.writer, HW_LOG_MSG, at);
-                put_text(text);
-                for (size_t i = 0; i < beside->groups.n; i++) {
-                        const struct heap_band *b = &beside->groups.items[i];
-                        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu %s",
-                                       (unsigned long long)b->threads, (unsigned long long)b->bytes, b->name);
-                        writer_event(&l.writer, HW_LOG_MSG, at);
-                        put_text(text);
-                }
-        }
+        if (beside)
+                put_groups(beside, at);
         for (size_t i = 0; i < bands->n; i++) {
                 if (bands->items[i].threads)
                         put_threads(HW_OUTSIDE_BAND_THREADS, bands->items[i].threads, at);

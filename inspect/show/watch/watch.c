@@ -413,6 +413,16 @@ static bool count_sample(struct watching *w, struct copy *of)
         return good;
 }
 
+/* A program that collects too often for it, or whose roots are in doubt, is like that for some time. */
+static void note_reached(struct watching *w, bool is_reached)
+{
+        w->missed = is_reached ? 0 : w->missed + 1;
+        if (w->missed < MISSED_MOST)
+                return;
+        w->reached.is_known = false;
+        w->wait = w->missed < WAIT_MOST ? w->missed : WAIT_MOST;
+}
+
 /* What is reached and all are not mixed, as long as the one is known and until the next major collection. */
 static bool count_whole(struct watching *w, struct copy *of, uint64_t now_ns)
 {
@@ -429,16 +439,10 @@ static bool count_whole(struct watching *w, struct copy *of, uint64_t now_ns)
         if (is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) &&
             is_consistent(&c, before, &after)) {
                 const bool is_reached = of->reaches && count_reached(w, of, &c, &of_reached);
-                if (of->reaches) {
-                        /* One that collects too often, or whose roots are in doubt, stays like that for a while. */
-                        w->missed = is_reached ? 0 : w->missed + 1;
-                        if (w->missed >= MISSED_MOST) {
-                                w->reached.is_known = false;
-                                w->wait = w->missed < WAIT_MOST ? w->missed : WAIT_MOST;
-                        }
-                } else {
+                if (of->reaches)
+                        note_reached(w, is_reached);
+                else
                         w->reached.is_known = false;
-                }
                 if (is_reached)
                         write_live(w, now_ns, c.total_bytes + c.rest.unused_bytes);
                 good = is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot);

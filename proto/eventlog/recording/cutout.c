@@ -167,6 +167,33 @@ static const struct run_end *untold_end(const struct cutout *c, const struct rec
         return end->state == RUN_END_UNKNOWN || told ? NULL : end;
 }
 
+/* Makes the text that tells how the run ended; the header is the current piece. */
+static void make_end(struct cutout *c, const struct recorded_run *run)
+{
+        const struct run_end *end = untold_end(c, run);
+
+        if (end && declare_message(c))
+                c->end_size = run_end_print(end, (char *)c->end_block + BLOCK_MARKER_BYTES + MESSAGE_HEAD);
+}
+
+/*
+ * The block of that text is before the first frame, and of its first moment: of no capability, since a program that is
+ * read from outside has none.
+ */
+static void send_end(struct cutout *c)
+{
+        const uint64_t time_ns = c->segment.head.begin_ns;
+        uint8_t *event = c->end_block + BLOCK_MARKER_BYTES;
+
+        c->piece = c->end_block;
+        c->left = BLOCK_MARKER_BYTES + MESSAGE_HEAD + c->end_size;
+        block_marker_write(c->end_block, time_ns, time_ns, c->left, HW_CAP_NONE);
+        put_be(event, HW_LOG_MSG, 2);
+        put_be(event + 2, time_ns, 8);
+        put_be(event + 10, c->end_size, 2);
+        c->end_size = 0;
+}
+
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
                            struct error *error)
 {
@@ -186,15 +213,10 @@ struct cutout *cutout_open(const char *directory, const struct recorded_run *run
                 r = error_code(error, -EINVAL,
                                "the recording %s@%s has no header: it was cut off before its first block was written",
                                run->target, run->name);
-        if (r != 0) {
+        if (r != 0)
                 cutout_close(&c);
-        } else {
-                /* Makes the text that tells how the run ended; the header is the current piece. */
-                const struct run_end *end = untold_end(c, run);
-
-                if (end && declare_message(c))
-                        c->end_size = run_end_print(end, (char *)c->end_block + BLOCK_MARKER_BYTES + MESSAGE_HEAD);
-        }
+        else
+                make_end(c, run);
         return c;
 }
 
@@ -287,36 +309,30 @@ static bool find_frame(struct cutout *c)
         return false;
 }
 
+/* The next piece: definitions that its frame needs, or a frame. False: there are no more. */
+static bool more_blocks(struct cutout *c)
+{
+        while (c->wanted || (c->wanted = find_frame(c))) {
+                if (next_definitions(c, c->segment.head.ordinal))
+                        return true;
+                if (c->end_size) {
+                        send_end(c);
+                        return true;
+                }
+                c->wanted = false;
+                if (next_frame(c))
+                        return true;
+        }
+        return false;
+}
+
 /* Makes the next piece current; it may be empty. */
 static void next_piece(struct cutout *c)
 {
         switch (c->stage) {
         case STAGE_SEGMENTS:
-                /* The next piece: definitions that its frame needs, or a frame. False: there are no more. */
-                while (c->wanted || (c->wanted = find_frame(c))) {
-                        if (next_definitions(c, c->segment.head.ordinal))
-                                return;
-                        if (c->end_size) {
-                                /*
-                                 * The block of that text is before the first frame, and of its first moment: of
-                                 * no capability, since a program that is read from outside has none.
-                                 */
-                                const uint64_t time_ns = c->segment.head.begin_ns;
-                                uint8_t *event = c->end_block + BLOCK_MARKER_BYTES;
-
-                                c->piece = c->end_block;
-                                c->left = BLOCK_MARKER_BYTES + MESSAGE_HEAD + c->end_size;
-                                block_marker_write(c->end_block, time_ns, time_ns, c->left, HW_CAP_NONE);
-                                put_be(event, HW_LOG_MSG, 2);
-                                put_be(event + 2, time_ns, 8);
-                                put_be(event + 10, c->end_size, 2);
-                                c->end_size = 0;
-                                return;
-                        }
-                        c->wanted = false;
-                        if (next_frame(c))
-                                return;
-                }
+                if (more_blocks(c))
+                        return;
                 c->stage = STAGE_END;
                 return;
         case STAGE_END:

@@ -151,6 +151,28 @@ static void finish_slot(struct hw_requester *r, struct slot *s, int status, cons
 
 /* ---------------------------------------------------------------- deadlines */
 
+/* Ends the requests that are due by `now_ns`. */
+static void expire_slots(struct hw_requester *r, uint64_t now_ns)
+{
+        uint64_t next = WAKEUP_NEVER;
+
+        if (now_ns < r->next_due_ns)
+                return;
+        r->next_due_ns = WAKEUP_NEVER; /* a handler that sends lowers it again */
+        for (uint32_t i = 0; i < r->n_slots; i++) {
+                struct slot *s = &r->slots[i];
+
+                if (!s->id)
+                        continue;
+                if (s->due_ns <= now_ns)
+                        finish_slot(r, s, !s->queued ? -ETIMEDOUT : s->refused ? -EBUSY : -ENOTCONN, NULL);
+                else if (s->due_ns < next)
+                        next = s->due_ns;
+        }
+        if (next < r->next_due_ns)
+                r->next_due_ns = next;
+}
+
 /* ----------------------------------------------------------------- messages */
 
 static void enqueue_slot(struct hw_requester *r, struct line *line, uint32_t index)
@@ -348,25 +370,7 @@ size_t hw_requester_pump(struct hw_requester *r)
         r->pumping = true;
         for (size_t i = 0; i < r->n_lines; i++)
                 drained = pump_line(r, &r->lines[i]) && drained;
-        /* Ends the requests that are due by `now_ns`. */
-        uint64_t now_ns = clock_mono_ns();
-        uint64_t next = WAKEUP_NEVER;
-
-        if (now_ns >= r->next_due_ns) {
-                r->next_due_ns = WAKEUP_NEVER; /* a handler that sends lowers it again */
-                for (uint32_t i = 0; i < r->n_slots; i++) {
-                        struct slot *s = &r->slots[i];
-
-                        if (!s->id)
-                                continue;
-                        if (s->due_ns <= now_ns)
-                                finish_slot(r, s, !s->queued ? -ETIMEDOUT : s->refused ? -EBUSY : -ENOTCONN, NULL);
-                        else if (s->due_ns < next)
-                                next = s->due_ns;
-                }
-                if (next < r->next_due_ns)
-                        r->next_due_ns = next;
-        }
+        expire_slots(r, clock_mono_ns());
         for (size_t i = 0; i < r->n_lines; i++) /* of a paced line, the one under way may have expired */
                 drained = !(r->lines[i].paced && send_queue(r, &r->lines[i])) && drained;
         /* A handler may have sent on any of them, and a connection may have come since its line was looked at. */
