@@ -51,8 +51,9 @@
 #define COPY_MOST_NS    UINT64_C(45000000000) /* until a copy is given up */
 #define STOPS_MOST      5u                    /* that give nothing: then it is not stopped any more */
 #define SAMPLE_LEAST    (33 * PIECE_BYTES)
-#define WHOLE_TRIES     4u                 /* to copy all of the heap while it runs; then a sample */
-#define KEPT_MOST       ((size_t)16 << 20) /* bytes of a profile that is kept: what is read of one later */
+#define WHOLE_TRIES     4u                  /* to copy all of the heap while it runs; then a sample */
+#define MEMORY_LEAST    (UINT64_C(4) << 30) /* address space, of which a program's files take much */
+#define KEPT_MOST       ((size_t)16 << 20)  /* bytes of a profile that is kept: what is read of one later */
 
 struct words {
         const char *what;
@@ -194,13 +195,17 @@ static bool prepare_snapshot(const struct inspect_subject *s, struct heap_snapsh
         if (prepare_sample(s, n, x, sample, most, &unused) ||
             (s->request->arrays ? snapshot_prepare : snapshot_prepare_packed)(n, s->ghc, most, quarters, &why))
                 return true;
+        const uint64_t needed = snapshot_needed_bytes(n, quarters), enough = needed + needed / 8; /* it grows */
         if (prepare_sample(s, n, x, heap_sample_share(most), most, &unused)) {
-                x->whole_bytes = available >= allowed ? snapshot_needed_bytes(n, quarters) : 0;
+                x->whole_bytes = enough <= available ? enough : 0;
                 return true;
         }
-        if (available >= allowed)
-                return error_set(error, "%s", why.text);
-        return error_set(error, "%.600s, and %s are available here", why.text, BYTES_TEXT(available));
+        if (enough <= available)
+                return error_set(error, "%.600s, more than allowed: --memory %" PRIu64 "MiB", why.text,
+                                 enough / (UINT64_C(1) << 20) + 1);
+        return error_set(error,
+                         "%.600s, of which %s are available here: inspect its core file (gcore) on a larger machine",
+                         why.text, BYTES_TEXT(available));
 }
 
 /* How a heap is being copied. */
@@ -726,6 +731,11 @@ static int run_verb(void *filled)
                 return command_usage_error(&command, "--allocation does not go with --waiting");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
+        if (!w->request.memory_bytes) {
+                w->request.memory_bytes = available_bytes();
+                if (w->request.memory_bytes < MEMORY_LEAST)
+                        w->request.memory_bytes = MEMORY_LEAST;
+        }
         set_limits(w);
         const struct inspect_request *r = &w->request;
         bool good = true;
@@ -794,7 +804,8 @@ static const struct option options[] = {
                     "of profile and heap: also write it; the suffix is the format; of signatures: what is written"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, INSPECT_PAUSE_MOST_NS,
                         "how long the program may be stopped"),
-        OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
+        OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20,
+                     "address space that may be needed (default: what is available, at least 4GiB)"),
         OPTION_DURATION("time", 0, struct words, time_ns, 1000000000, UINT64_C(3600000000000),
                         "CPU time that may be needed"),
         OPTIONS_END,
@@ -812,9 +823,8 @@ static const struct command command = {
                                                         .top = 25,
                                                         .max_pause_ns = 1000000000,
                                                         .for_ns = UINT64_C(30000000000),
-                                                        .hz = 99,
-                                                        .memory_bytes = UINT64_C(4) << 30 },
-                                           .time_ns = UINT64_C(60000000000) },
+                                                        .hz = 99 },
+                                           .time_ns = UINT64_C(300000000000) },
         .run = run_verb,
 };
 

@@ -31,10 +31,10 @@ struct request {
         const struct command *command;
         const char *what, *band, *endpoint;
         bool json, brief, all, no_stop, by_thread;
-        unsigned by; /* of groupings */
-        uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
-        uint64_t sample_bytes, seed; /* 0: none is wanted */
-        uint64_t for_ns, hz;         /* 0: not of this command */
+        unsigned by;                                               /* of groupings */
+        uint64_t frames, top, max_pause_ns, memory_bytes, time_ns; /* memory: 0 for what is available */
+        uint64_t sample_bytes, seed;                               /* 0: none is wanted */
+        uint64_t for_ns, hz;                                       /* 0: not of this command */
         const char *output, *since;
         bool retained, arrays, show_values, allocation, waiting, keep;
         char kept[RECORDED_PATH_MAX]; /* the file of a profile that is kept */
@@ -47,9 +47,9 @@ struct request {
                         "stop it for no longer; a heap that needs more is read while it runs (default 1s)"),           \
                 OPTION_FLAG("no-stop", 0, struct request, no_stop, "read while it runs, and check what was read"),     \
                 OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,                                      \
-                             "most that the inspection may need (default 4GiB)"),                                      \
+                             "most that the inspection may need (default: what is available)"),                        \
                 OPTION_DURATION("time", 0, struct request, time_ns, 1000000000, UINT64_C(3600000000000),               \
-                                "most CPU time that the inspection may need (default 60s)"),                           \
+                                "most CPU time that the inspection may need (default 5m)"),                            \
                 OPTION_CONNECT_ONE(struct request, endpoint, "the daemon that has TARGET")
 
 #define STATUS "0, 2 when the program cannot be inspected."
@@ -59,7 +59,7 @@ struct request {
         .status = STATUS, .size = sizeof(struct request), .run = run_inspect, .defaults = &(const struct request)      \
         {                                                                                                              \
                 .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
-                .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
+                .time_ns = UINT64_C(300000000000)                                                                      \
         }
 
 /* ------------------------------------------------------------------- its arguments */
@@ -134,7 +134,8 @@ static void fill_arguments(struct arguments *a, const struct request *r, const s
         if (r->seed)
                 add_number(a, "--seed", r->seed, "");
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
-        add_number(a, "--memory", r->memory_bytes, "");
+        if (r->memory_bytes)
+                add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
 }
 
@@ -359,7 +360,7 @@ static const struct option options_of_profile[] = {
         OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, INSPECT_PAUSE_MOST_NS,
                         "let a thread run again after this time, without a sample (default 5ms)"),
         OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,
-                     "most that the inspection may need (default 4GiB)"),
+                     "most that the inspection may need (default: what is available)"),
         OPTION_CONNECT_ONE(struct request, endpoint, "the daemon that has TARGET"),
         OPTIONS_END,
 };
@@ -399,6 +400,5 @@ const struct command command_profile = {
                                              .for_ns = UINT64_C(30000000000),
                                              .hz = 99,
                                              .max_pause_ns = 5000000,
-                                             .memory_bytes = UINT64_C(4) << 30,
                                              .time_ns = UINT64_C(60000000000) },
 };

@@ -17,7 +17,7 @@ struct heap_sample {
         uint8_t *chosen;           /* of each piece, in the order of the snapshot's megablocks: whether it is */
         bool has_large;            /* large objects are counted one by one; else they are in the sample as all are */
         uint64_t read_bytes;
-        uint64_t whole_bytes; /* of memory that all of the heap would need; of its owner. 0: it would not help */
+        uint64_t whole_bytes; /* of memory that would be enough for all of the heap; of its owner. 0: there is less */
         uint8_t *buffer;      /* of pieces, touched before the program is stopped */
         size_t n_buffer, used_buffer;
         uint8_t **more; /* single blocks, from malloc */

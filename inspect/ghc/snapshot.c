@@ -71,11 +71,10 @@ static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_b
         *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes, .heap_bytes = snapshot_heap_bytes(g) };
         const uint64_t needed = snapshot_needed_bytes(s, quarters), megablocks = s->heap_bytes / MEGABLOCK_BYTES;
         if (needed > most_bytes) {
-                const uint64_t heap = s->heap_bytes / gib_tenth + 1, memory = (needed + needed / 8) / gib_tenth + 1;
+                const uint64_t heap = s->heap_bytes / gib_tenth + 1, memory = needed / gib_tenth + 1;
                 return error_set(error,
-                                 "its heap has %" PRIu64 ".%" PRIu64
-                                 " GiB, and to inspect it needs more memory than "
-                                 "allowed: --memory %" PRIu64 ".%" PRIu64 "GiB",
+                                 "its heap has %" PRIu64 ".%" PRIu64 " GiB, and to inspect it takes %" PRIu64
+                                 ".%" PRIu64 " GiB of memory",
                                  heap / 10, heap % 10, memory / 10, memory % 10);
         }
         s->most_bytes = megablocks * each_bytes * 5 / 4 + 16 * each_bytes;

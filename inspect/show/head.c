@@ -92,9 +92,9 @@ static void print_sample(const struct inspect_subject *s)
                       COUNT_TEXT(x->n_pieces), COUNT_TEXT(x->n_chosen),
                       SHARE_TEXT((double)x->n_chosen / (double)x->n_pieces), x->seed,
                       x->has_large ? ", large objects are counted" : "", BYTES_TEXT(heap_sample_may_miss(x)));
-        if (x->whole_bytes) /* an eighth more: it grows */
+        if (x->whole_bytes)
                 (void)fprintf(to, "; with --memory %" PRIu64 "MiB all of it is read",
-                              (x->whole_bytes + x->whole_bytes / 8) / (UINT64_C(1) << 20) + 1);
+                              x->whole_bytes / (UINT64_C(1) << 20) + 1);
         if (s->whole_ns)
                 (void)fprintf(to, "; all of it is read by: %s", head_pause_command(command, s, s->whole_ns));
         (void)fputc('\n', to);

@@ -48,6 +48,7 @@ enum action_kind {
 #define ACTION_DUMP_PER_DAY       3u
 #define ACTION_DUMP_KEEP_BYTES    (UINT64_C(1) << 30) /* of all bundles together */
 #define ACTION_WHY_PAUSE          "100ms" /* for which a program may be stopped, unless a rule says otherwise */
+#define ACTION_WHY_MEMORY         "4GiB"  /* that it may need: nobody is there who could end it */
 #define ACTION_WHY_PAUSE_LEAST_NS 1000000u
 #define ACTION_WHY_PAUSE_MOST_NS  UINT64_C(60000000000)
 #define ACTION_WHY_NS             UINT64_C(120000000000) /* for all of it */

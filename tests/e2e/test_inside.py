@@ -340,7 +340,8 @@ def test_heap_to_the_object(threaded):
     text = client("heap", threaded.pid, "--top", "3").stdout.decode()
     assert "other types)" in text and "Main.Item" in text and "6,000" in text and "stopped for" in text
     done = client("heap", threaded.pid, "--memory", "64MiB")
-    assert done.returncode == 2 and b"needs more memory than allowed: --memory " in done.stderr, done.stderr
+    assert done.returncode == 2 and b"of memory, more than allowed: --memory " in done.stderr, done.stderr
+    check_heap(heap(threaded.pid, "--memory", done.stderr.split()[-1].decode()))
     found = heap(threaded.pid, "--max-pause", "1ms")
     assert found["from"] == "running", "it would be stopped for longer: it is read while it runs"
     check_heap(found)

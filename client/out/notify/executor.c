@@ -209,7 +209,7 @@ static void do_exec(struct job *j)
 static void do_command(struct job *j, const char *const *words, const char *const *operands)
 {
         const struct action_step *s = step_of(j);
-        const char *argv[ACTION_ARGV_MAX + 12];
+        const char *argv[ACTION_ARGV_MAX + 16];
         char self[4096];
         struct error error;
         size_t n = 0;
@@ -241,7 +241,9 @@ static void do_why(struct job *j)
                 continue_after(j, WHY_TURN_NS);
                 return;
         }
-        do_command(j, (const char *const[]){ "why", "--brief", "--max-pause", ACTION_WHY_PAUSE, NULL },
+        do_command(j,
+                   (const char *const[]){ "why", "--brief", "--max-pause", ACTION_WHY_PAUSE, "--memory",
+                                          ACTION_WHY_MEMORY, NULL },
                    (const char *const[]){ alert_event_text(j->event, "target"), alert_event_text(j->event, "band"),
                                           NULL });
         j->executor->whys += j->exec != NULL;

@@ -295,7 +295,7 @@ TEST(test_limit)
         draft_finish(d);
         assert_true(ghc_find(&g, &d->program, &error));
         assert_false(snapshot_prepare(&s, &g, 1 << 20, 5, &error));
-        assert_non_null(strstr(error.text, "--memory 0."));
+        assert_non_null(strstr(error.text, "to inspect it takes 0.2 GiB of memory"));
         ghc_done(&g);
         draft_destroy(d);
 }
