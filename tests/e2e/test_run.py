@@ -714,6 +714,23 @@ def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
         assert finish(run)[0] == 0
 
 
+def test_an_idle_program_goes_on_from_a_checkpoint(directory, bare):
+    """No event tells how long nobody listened: the run goes on at once, and the gap is counted when an event has come."""
+    with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
+        run = start(daemon, "--name", "mine", "--", bare["Exits"], "line")
+        wait_for(lambda: daemon.target("mine") and daemon.health("mine").events > 100, "its work before that")
+        wait_newer_checkpoint(directory, "mine")
+        daemon.process.kill()
+        daemon.process.wait()
+        wait_told(run, "the daemon is gone")
+        daemon.start()
+        wait_told(run, "the daemon is back")
+        assert daemon.wait_state("mine", "RUNNING", run=1).detail.startswith("goes on after a broken connection")
+        run.stdin.write("fine\n")
+        assert finish(run)[0] == 0
+        assert (daemon.wait_state("mine", "ENDED").runs, daemon.health("mine").gaps) == (1, 1)
+
+
 def test_from_inside_a_name_is_used_again(directory, bare):
     """At once, and each run is what it was: none begins with the checkpoint of the one before."""
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms",

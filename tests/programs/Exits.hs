@@ -158,6 +158,7 @@ main = do
       forSeconds seconds
       putStrLn "fine"
     "print" -> putStrLn "fine"
+    "line" -> getLine >>= putStrLn -- idle until it comes
     "idle" -> threadDelay 100000
     "rest" -> threadDelay 600000000
     _ -> hPutStrLn stderr ("no such way: " ++ way) >> exitWith (ExitFailure 98)

@@ -44,8 +44,11 @@
 
 struct same_run;
 
-/* After the run of `lost` has been lost. NULL when its process or start is not known, or out of memory. */
-struct same_run *same_run_new(const struct model *lost);
+/*
+ * After the run of `lost` has been lost. `only_new`: its source sends no event twice except definitions, as an agent.
+ * NULL when its process or start is not known, or out of memory.
+ */
+struct same_run *same_run_new(const struct model *lost, bool only_new);
 void same_run_destroy(struct same_run **s);
 
 enum same_run_answer { SAME_RUN_UNKNOWN, SAME_RUN_YES, SAME_RUN_NO };
@@ -59,7 +62,8 @@ bool same_run_continues(const struct same_run *s);
 /* What came before the deciding bytes, or NULL. */
 const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size);
 
-/* SAME_RUN_YES: event time between the last event of the lost stream and the first of the new one. */
+/* SAME_RUN_YES: event time between the last event of the lost stream and the first of the new one; UNKNOWN_U64: none
+ * has come, as of a program that is idle. */
 uint64_t same_run_gap_ns(const struct same_run *s);
 
 /*

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "daemon/watch/targets/pipeline_internal.h"
@@ -81,7 +82,8 @@ static void count_gap(struct pipeline *p)
 /* The lost run goes on: its state stays, and what was missed is counted. */
 static void resume_run(struct pipeline *p)
 {
-        count_gap(p);
+        if (p->missed_ns != UNKNOWN_U64)
+                count_gap(p);
         p->state.ended = (struct run_exit){ .known = false };
         p->marked = false;
         model_resume_run(p->model, p->missed_ns > MISSED_NS);
@@ -112,8 +114,10 @@ static const char *detail_in_run(const struct pipeline *p, unsigned effects, cha
 
         if (p->outside)
                 return "read from outside: its agent cannot be reached any more";
-        if (!(effects & DO_RESUME))
+        if (!(effects & (DO_RESUME | DO_COUNT_GAP)))
                 return p->state.joined_late ? joined_late : "";
+        if (p->missed_ns == UNKNOWN_U64)
+                return "goes on after a broken connection";
         (void)hw_duration_text(gap, sizeof(gap), (double)p->missed_ns);
         (void)snprintf(text, size, "goes on after a broken connection; %s of it was missed", gap);
         return text;
@@ -154,7 +158,7 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                         alerting_set_end(p->alerting, end_of(step.next), why ? why : p->state.detail);
                 if (step.effects & DO_AWAIT_RETURN) {
                         same_run_destroy(&p->same_run);
-                        p->same_run = p->live ? same_run_new(p->model)
+                        p->same_run = p->live ? same_run_new(p->model, agent_peer_is_uri(p->uri.text))
                                               : NULL; /* what follows in a finished log is another run */
                 }
                 if ((step.effects & DO_KEEP_PREVIOUS) && p->next_run)

@@ -51,7 +51,8 @@ static bool handle_header(struct pipeline *p)
         if (!life_is_lost(p->state.life) || !(is_of_its_process(p) || (p->same_run && same_run_continues(p->same_run))))
                 return pipeline_happens(p, ON_HEADER, no_marker);
         p->missed_ns = p->same_run ? same_run_gap_ns(p->same_run) : 0;
-        return pipeline_happens(p, ON_HEADER_AGAIN, NULL);
+        return pipeline_happens(p, ON_HEADER_AGAIN, NULL) &&
+               (p->missed_ns != UNKNOWN_U64 || pipeline_happens(p, ON_MISSING, NULL));
 }
 
 /* The end, with the exit status if the parent has already reported it. */
@@ -142,7 +143,12 @@ static size_t process_events(struct pipeline *p, const struct hw_event *events, 
         if (n == 0 || p->state.runs == 0 ||
             p->events == EVENTS_COUNTED) /* the decoder has counted them, which is all that is wanted */
                 return n;
-        p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
+        /* what is missing ends with the first event that is newer: an agent repeats definitions before that */
+        const uint64_t newest_ns = model_time_ns(p->model);
+        size_t first = 0;
+        while (p->state.life == LIFE_INTERRUPTED && first < n && events[first].time_ns < newest_ns)
+                first++;
+        p->missed_ns = first < n ? sub_sat(events[first].time_ns, newest_ns) : 0;
         /*
          * Events without a header behind an end that the runtime has made: another process has written into the same
          * file, behind the end of this one.
@@ -151,7 +157,8 @@ static size_t process_events(struct pipeline *p, const struct hw_event *events, 
                 p->headless = true;
                 (void)pipeline_happens(p, ON_HEADER, NULL);
         }
-        (void)pipeline_happens(p, ON_EVENTS, NULL);
+        if (first < n)
+                (void)pipeline_happens(p, ON_EVENTS, NULL);
         if (p->recording)
                 recording_events(p->recording, p->decoder, &p->piece, events, n, p->state.last_bytes_wall_ns);
         return pass_to_model(p, events, n);

@@ -17,6 +17,7 @@
 struct same_run {
         uint32_t pid; /* of the lost run */
         uint64_t start_wall_ns, newest_ns;
+        bool only_new;               /* its source never sends old events again */
         int64_t clock_step_ns;       /* since it began: its log may say its start by either clock */
         struct hw_eventlog *decoder; /* of the new stream's beginning */
         struct model *model;
@@ -26,7 +27,7 @@ struct same_run {
         enum same_run_answer answer;
 };
 
-struct same_run *same_run_new(const struct model *lost)
+struct same_run *same_run_new(const struct model *lost, bool only_new)
 {
         const struct run *run = model_run(lost);
         struct same_run *s;
@@ -40,6 +41,7 @@ struct same_run *same_run_new(const struct model *lost)
         s->start_wall_ns = run->start_wall_ns;
         s->clock_step_ns = run->clock_step_ns;
         s->newest_ns = model_time_ns(lost);
+        s->only_new = only_new;
         s->goes_on_ns = UNKNOWN_U64;
         s->decoder = hw_eventlog_new();
         s->model = model_new(NULL);
@@ -101,7 +103,7 @@ static enum same_run_answer decide(struct same_run *s, const uint8_t *data, size
         } while (status != HW_EVENTLOG_NEED_MORE);
         if (run->pid && run->start_wall_ns != UNKNOWN_U64 && !same_process(s))
                 return SAME_RUN_NO;
-        if (same_process(s) && model_first_time_ns(s->model) >= s->newest_ns)
+        if (same_process(s) && (s->only_new || model_first_time_ns(s->model) >= s->newest_ns))
                 return SAME_RUN_YES;
         if (s->goes_on_ns != UNKNOWN_U64)
                 return same_process(s) && s->goes_on_ns >= s->newest_ns ? SAME_RUN_YES : SAME_RUN_NO;
@@ -131,7 +133,7 @@ uint64_t same_run_gap_ns(const struct same_run *s)
 {
         const uint64_t first_ns = model_first_time_ns(s->model);
 
-        if (first_ns >= s->newest_ns || s->goes_on_ns == UNKNOWN_U64)
-                return sub_sat(first_ns, s->newest_ns);
-        return sub_sat(s->goes_on_ns, s->newest_ns);
+        if (s->goes_on_ns == UNKNOWN_U64)
+                return first_ns >= s->newest_ns ? sub_sat(first_ns, s->newest_ns) : UNKNOWN_U64;
+        return sub_sat(first_ns >= s->newest_ns ? first_ns : s->goes_on_ns, s->newest_ns);
 }
