@@ -198,8 +198,10 @@ def test_of_two_with_the_same_name_one_is_detached(directory, serving):
             shown = subprocess.run([CLIENT, *command, program.name], cwd=program.parent, capture_output=True, text=True,
                                    env={**os.environ, "HEAPWATCH_DIR": str(directory)}, timeout=DEADLINE_S)
             assert shown.returncode == 0 and program.name in shown.stdout, shown
+        daemon.wait_state(f"{program.name}-2", "RUNNING")
         again = heapwatch(directory, "attach", other.pid)
         assert again.returncode == 0 and f"heapwatch top {program.name}-2\n" in again.stdout     # no second target
+        assert "before is unknown" in said[1].stdout and "it was watched before" in again.stdout, (said, again)
         assert heapwatch(directory, "detach", other.pid).returncode == 0
         taken = heapwatch(directory, "attach", other.pid, "--name", program.name)
         assert taken.returncode == 2 and f"refuses the target {program.name}" in taken.stderr

@@ -422,6 +422,7 @@ static int run_attach(void *filled)
         const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL, q->no_record };
         struct ghc_process p;
         struct daemon_link link;
+        struct daemon_target there;
         struct error error = { "" };
         char labels[LABELS_SIZE], started[OWN_DAEMON_TEXT], library[4096],
                 socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
@@ -466,11 +467,13 @@ static int run_attach(void *filled)
                 return outcome == AGENT_REFUSED ? attach_without_agent(q, &p, &error) : fail_but_process(q, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         daemon_name_of(p.name, name);
+        const bool was_watched = daemon_find(&link, uri, &there) && there.has_run;
         if (daemon_add(&link, q->name ? q->name : name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
                 return undo_attach(&p, socket, outcome, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
-        printf("what happened before is unknown; `heapwatch detach %d` stops watching\n", (int)p.pid);
+        printf("%s; `heapwatch detach %d` stops watching\n",
+               was_watched ? "it was watched before, which is kept" : "what happened before is unknown", (int)p.pid);
         return EXIT_OK;
 }
 
