@@ -653,6 +653,8 @@ def test_a_program_whose_agent_is_deaf_for_good_is_read_from_outside(daemon, bar
     outside = daemon.wait_state("mine", "RUNNING", run=2)
     assert outside.detail == "read from outside: its agent cannot be reached any more" and outside.uri.startswith("unix:"), outside
     wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+    rows = client("ps", env={"HEAPWATCH_DIR": str(daemon.directory)}).stdout.decode().splitlines()
+    assert [r.split()[-1] for r in rows if "watched as mine" in r] == ["mine"], rows     # not the run before
     status, out, err = finish(run)
     assert (status, out) == (0, "fine\n") and "mine ended with status 0" in err and "executed" not in err, err
     assert daemon.wait_state("mine", "ENDED").runs == 2

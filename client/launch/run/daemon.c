@@ -94,7 +94,8 @@ static pid_t process_of(const Hw__Target *t)
 {
         const Hw__Run *run = t->run_info;
 
-        return run && run->has_pid && run->local && !run_has_ended(t) ? (pid_t)run->pid : 0;
+        /* the process of a run that was set aside may go on, as that of another */
+        return run && run->has_pid && run->local && !run_has_ended(t) && !t->kept ? (pid_t)run->pid : 0;
 }
 
 struct search {
