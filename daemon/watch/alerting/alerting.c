@@ -214,7 +214,7 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         a->end = ALERTING_ENDED;
         a->judging = false;
         a->gap_ns = 0;
-        a->cpu_at_bytes_ns = UNKNOWN_U64;
+        a->cpu_at_bytes_ns = a->last_bytes_wall_ns = UNKNOWN_U64; /* between two runs nothing was to come */
         if (ordinal > 1)
                 a->restarts++;
         alerts_begin_run(a->alerts);

@@ -153,6 +153,18 @@ TEST_WITH(nothing_is_to_come_after_the_end, set_up, tear_down)
         assert_int_equal(at(1000), ALERT_INACTIVE);
 }
 
+TEST_WITH(time_between_two_runs_is_no_silence, set_up, tear_down)
+{
+        bytes(0);
+        alerting_end_run(alerting, ALERTING_ENDED, "");
+        assert_int_equal(at(1000), ALERT_INACTIVE);
+        alerting_begin_run(alerting, 2);
+        assert_int_equal(at(1001), ALERT_INACTIVE);
+        bytes(1001);
+        assert_int_equal(at(1121), ALERT_INACTIVE);
+        assert_int_equal(at(1122), ALERT_FIRING);
+}
+
 static void process(uint64_t s, uint64_t cpu_s)
 {
         const struct process_sample p = {
