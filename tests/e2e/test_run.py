@@ -731,6 +731,9 @@ def test_an_idle_program_goes_on_from_a_checkpoint(directory, bare):
         run.stdin.write("fine\n")
         assert finish(run)[0] == 0
         assert (daemon.wait_state("mine", "ENDED").runs, daemon.health("mine").gaps) == (1, 1)
+        said, read = (client("summary", "mine", *form, env={"HEAPWATCH_DIR": str(directory)}).stdout
+                      for form in ((), ("--format", "json")))
+        assert b"nothing lost" not in said and json.loads(read)["stream"]["gaps"] == 1, (said, read)
 
 
 def test_from_inside_a_name_is_used_again(directory, bare):

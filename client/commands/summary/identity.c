@@ -152,6 +152,7 @@ static void print_losses(FILE *to, const Hw__Health *h)
 void stream_text(FILE *to, const struct summary *s)
 {
         const Hw__Health *h = s->t->health;
+        char gap[HW_NUMBER_MAX];
 
         if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
                 (void)fputs("\n  Log: none, only its process is watched\n", to);
@@ -161,7 +162,11 @@ void stream_text(FILE *to, const struct summary *s)
                         (void)fprintf(to, ", %s byte%s lost at %s damaged place%s\n", COUNT_TEXT(h->lost_bytes),
                                       plural(h->lost_bytes), COUNT_TEXT(h->resyncs), plural(h->resyncs));
                 else
-                        (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
+                        (void)fputs(h->unread || h->gaps ? "\n" : ", nothing lost\n", to);
+                if (h->gaps)
+                        (void)fprintf(to, "  %s not seen in %s gap%s\n",
+                                      hw_duration_text(gap, sizeof(gap), (double)h->gap_ns), COUNT_TEXT(h->gaps),
+                                      plural(h->gaps));
                 if (h->unread)
                         (void)fprintf(to, "  not all of the log was read: %s\n", SAFE_TEXT(TEXT, h->unread));
         }
@@ -180,6 +185,8 @@ void stream_json(struct json_out *j, const struct summary *s)
         facts_print(j, "blocks", s->t, FACT_STREAM_BLOCKS);
         facts_print(j, "lostBytes", s->t, FACT_STREAM_LOST);
         facts_print(j, "resyncs", s->t, FACT_STREAM_RESYNCS);
+        facts_print(j, "gaps", s->t, FACT_STREAM_GAPS);
+        facts_print(j, "gapNs", s->t, FACT_STREAM_GAP);
         facts_print(j, "unknownEvents", s->t, FACT_STREAM_UNKNOWN);
         facts_print(j, "shortEvents", s->t, FACT_STREAM_SHORT);
         facts_print(j, "lateSamples", s->t, FACT_STREAM_LATE);
