@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "proto/base/rts_options.h"
-
 static bool starts(const char *word, size_t n, const char *prefix)
 {
         size_t m = strlen(prefix);
@@ -27,10 +25,8 @@ static void read_word(struct own_options *o, const char *word, size_t n)
                 o->heap_profile = true;
         else if (starts(word, n, "-p") || starts(word, n, "-P"))
                 o->cost_profile = true;
-        else if (is(word, n, "-xn") || is(word, n, "--nonmoving-gc") || is(word, n, "-w"))
-                o->no_census = true;
-        else if (is(word, n, "--copying-gc"))
-                o->no_census = false;
+        else
+                rts_collector_option(&o->collector, word, n);
 }
 
 void options_of_words(struct own_options *o, const char *words)
@@ -62,8 +58,11 @@ const char *options_refuse_profile(const struct own_options *o)
 {
         if (o->heap_profile)
                 return "the program makes its own heap profile";
-        if (o->no_census)
-                return "the program's collector refuses heap profiles (-xn, --nonmoving-gc or -w)";
+        if (o->collector.mark_region)
+                return "the program's collector refuses heap profiles (-w)";
+        if (o->collector.nonmoving) /* which then cannot be stopped without danger, docs/AGENT.md */
+                return "with its nonmoving collector a heap profile is possible only since GHC 9.8.3 and from its "
+                       "start (+RTS -hT)";
         if (o->cost_profile)
                 return "the program makes a time profile, which would be written to another place";
         return NULL;

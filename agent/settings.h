@@ -16,6 +16,7 @@
 
 #include "agent/limits.h"
 #include "proto/base/error.h"
+#include "proto/base/rts_options.h"
 
 #define AGENT_VARIABLE "HEAPWATCH_AGENT"
 
@@ -61,7 +62,7 @@ struct own_options {
         bool no_log;       /* --null-eventlog-writer: there is one, and it is written nowhere */
         bool heap_profile; /* -h... */
         bool cost_profile; /* -p, -P: it names its files as the heap profile does */
-        bool no_census;    /* a collector that refuses heap profiles: -xn, --nonmoving-gc, -w */
+        struct rts_collector collector;
 };
 
 void options_of_words(struct own_options *o, const char *words); /* -with-rtsopts, GHCRTS; NULL: none */

@@ -6,20 +6,21 @@
  */
 #include "daemon/model/sizing.h"
 
+#include <string.h>
+
 #include "daemon/model/state.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
-#define SETTLED_NS         (2 * NS_PER_S) /* identity, class g and profile events have come by then */
-#define RARE_NS            (5 * NS_PER_S) /* blocks farther apart than this are too late to watch live */
-#define SOME_BLOCKS        3u             /* fewer do not show how often they come */
-#define LATE_NS            (8 * NS_PER_S) /* so that it is on the screen within ten */
-#define OLD_LIVE_NS        (60 * NS_PER_S)
-#define WITH_FLUSH         902u  /* GHC 9.2 */
-#define NONMOVING_PROFILES 910u  /* GHC 9.10: a heap profile of the nonmoving heap; not tried with 9.8 */
-#define WITHOUT_DEADLOCK   1000u /* GHC 10.0 */
-#define FLUSH_OPTION       "--eventlog-flush-interval"
+#define SETTLED_NS       (2 * NS_PER_S) /* identity, class g and profile events have come by then */
+#define RARE_NS          (5 * NS_PER_S) /* blocks farther apart than this are too late to watch live */
+#define SOME_BLOCKS      3u             /* fewer do not show how often they come */
+#define LATE_NS          (8 * NS_PER_S) /* so that it is on the screen within ten */
+#define OLD_LIVE_NS      (60 * NS_PER_S)
+#define WITH_FLUSH       902u  /* GHC 9.2 */
+#define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
+#define FLUSH_OPTION     "--eventlog-flush-interval"
 
 static uint64_t run_age(const struct model *m)
 {
@@ -74,10 +75,15 @@ static bool lacks_heap_profile(const struct model *m)
         return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-/* With -h such a program ends at once: "The non-moving collector doesn't support profiling". */
+/* With -h the runtime ends such a program: -w without -prof, the nonmoving collector before 9.8.3. */
 static bool refuses_heap_profile(const struct model *m)
 {
-        return m->run.ghc_number < NONMOVING_PROFILES && sizing_of(&m->run, &m->heap).collector == SIZING_NONMOVING;
+        const struct run *run = &m->run;
+        const struct rts_collector collector = sizing_of(run, &m->heap).collector;
+        bool early_98 = run->ghc_number == 908 && strcmp(run->ghc_version, "9.8.3") < 0;
+
+        return (collector.mark_region && !run->profiled) ||
+               (collector.nonmoving && (run->ghc_number < 908 || early_98));
 }
 
 static bool no_heap_profile(const struct model *m)

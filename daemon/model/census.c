@@ -18,6 +18,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 #include "proto/base/text_out.h"
+#include "daemon/model/sizing.h"
 #include "daemon/model/state.h"
 
 #define GROUPS_MOST     256u /* of threads: the inspection has no more */
@@ -117,7 +118,7 @@ static bool is_comparable(const struct model *m, const struct census *census)
 
         run_each_rts_option(&m->run, is_filter, &filtered);
         return !filtered && !census->outside && m->run.breakdown != BREAKDOWN_BIOGRAPHY &&
-               !run_has_rts_option(&m->run, "-xn") && !run_has_rts_option(&m->run, "--nonmoving-gc");
+               !sizing_of(&m->run, &m->heap).collector.nonmoving;
 }
 
 static const struct census_row *find_row(const struct census *census, uint32_t band)

@@ -27,13 +27,8 @@ static void read_flag(void *ctx, const char *option)
         uint64_t bytes;
         char *end;
 
-        if (!strcmp(option, "--nonmoving-gc") || !strcmp(option, "-xn")) {
-                flags->s->collector = SIZING_NONMOVING;
-        } else if (!strcmp(option, "--copying-gc")) {
-                flags->s->collector = SIZING_COPYING;
-        } else if (!strcmp(option, "-c") && flags->s->collector != SIZING_NONMOVING) { /* which it leaves as it is */
-                flags->s->collector = SIZING_COMPACTING;
-        } else if (!strcmp(option, "-G1")) {
+        rts_collector_option(&flags->s->collector, option, strlen(option));
+        if (!strcmp(option, "-G1")) {
                 flags->s->one_generation = true;
         } else if (!strncmp(option, "-F", 2) && option[2] != 'd') {
                 double f = strtod(option + 2, &end);
@@ -64,13 +59,18 @@ struct sizing sizing_of(const struct run *run, const struct heap *heap)
         struct flags flags = { .s = &s, .f = DEFAULT_F };
 
         run_each_rts_option(run, read_flag, &flags);
-        double unavoidable = s.collector != SIZING_COPYING && run->ghc_number >= 902 ? 1.2 : 2;
+        double unavoidable = (s.collector.compacting || s.collector.nonmoving) && run->ghc_number >= 902 ? 1.2 : 2;
         s.factor = s.one_generation ? 2 * flags.f + 2 : flags.f + unavoidable;
         if (heap->size_factor > s.factor && heap->size_factor <= FACTOR_MOST) {
                 s.factor = heap->size_factor;
                 s.measured = true;
         }
         return s;
+}
+
+bool sizing_copies(const struct sizing *s)
+{
+        return !s->collector.nonmoving && !s->collector.compacting && !s->collector.mark_region;
 }
 
 uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes)
@@ -85,7 +85,7 @@ uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes)
 
 uint64_t sizing_most_live(const struct sizing *s)
 {
-        if (s->most == UNKNOWN_U64 || s->collector == SIZING_NONMOVING || s->one_generation)
+        if (s->most == UNKNOWN_U64 || s->collector.nonmoving || s->one_generation)
                 return UNKNOWN_U64;
         uint64_t kept_free = s->most / 200 * KEPT_FREE_PERCENT, least = s->areas / 2;
 

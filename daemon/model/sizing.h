@@ -24,15 +24,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/rts_options.h"
 #include "proto/eventlog/advice.h"
-
-enum sizing_collector { SIZING_COPYING, SIZING_COMPACTING, SIZING_NONMOVING };
 
 struct heap;
 struct run;
 
 struct sizing {
-        enum sizing_collector collector;
+        struct rts_collector collector;
         bool one_generation;
         bool measured;       /* by MEM_RETURN, not by the flags in the log or their defaults */
         double factor;       /* F + U, or as measured */
@@ -44,6 +43,9 @@ struct sizing {
 
 /* From the run's flags, as far as they are in the log, its release's defaults, and what its collections logged. */
 struct sizing sizing_of(const struct run *run, const struct heap *heap);
+
+/* Whether live data of the oldest generation are surely copied at each of its collections. */
+bool sizing_copies(const struct sizing *s);
 
 /* Heap that the runtime may hold for this much live data. */
 uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes);

@@ -26,3 +26,15 @@ enum rts_argument rts_argument(struct rts_options *state, const char *argument, 
         }
         return state->inside ? RTS_OPTION : RTS_NONE;
 }
+
+void rts_collector_option(struct rts_collector *collector, const char *option, size_t size)
+{
+        if (is(option, size, "-xn") || is(option, size, "--nonmoving-gc"))
+                collector->nonmoving = true;
+        else if (is(option, size, "--copying-gc"))
+                collector->nonmoving = false;
+        else if (is(option, size, "-c"))
+                collector->compacting = true;
+        else if (is(option, size, "-w"))
+                collector->mark_region = true;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * rts_options.h - which of a program's arguments are for its runtime system, found as the RTS finds them
- * (rts/RtsFlags.c): between +RTS and -RTS or the end; --RTS and -- end the search. Pure.
+ * (rts/RtsFlags.c): between +RTS and -RTS or the end; --RTS and -- end the search. And which collector they choose.
+ * Pure.
  */
 #pragma once
 
@@ -20,3 +21,12 @@ enum rts_argument {
 
 /* Call it for one argument after the other, without the program's name; `state` is zeroed before the first. */
 enum rts_argument rts_argument(struct rts_options *state, const char *argument, size_t size);
+
+/* How the oldest generation is collected, by the options so far; zeroed before the first. */
+struct rts_collector {
+        bool nonmoving;   /* -xn, --nonmoving-gc */
+        bool compacting;  /* -c */
+        bool mark_region; /* -w */
+};
+
+void rts_collector_option(struct rts_collector *collector, const char *option, size_t size);

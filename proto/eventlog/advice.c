@@ -63,7 +63,7 @@ static const char *const texts[HW_ADVICE_COUNT] = {
         [HW_ADVICE_FEW_MAJOR] =
                 "Live bytes are known after major collections only, and these are rare here, so the number is old: "
                 "a heap profile makes one at each census (add +RTS -hT -i10 -RTS, but not with the nonmoving collector "
-                "of GHC before 9.10), or the program can call System.Mem.performMajorGC now and then.",
+                "of GHC before 9.8.3), or the program can call System.Mem.performMajorGC now and then.",
         [HW_ADVICE_PROCESS_ONLY] =
                 "Only the program's process is watched, so live data, bands and collections are unknown: "
                 "`heapwatch doctor PROGRAM` says why its log cannot be read; a program that is not stripped (cabal: "
@@ -73,10 +73,10 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "not say whose they are, so its numbers are of all together. Read the log of each by itself; give each "
                 "process a file of its own (+RTS -olFILE).",
         [HW_ADVICE_PROFILE_REFUSED] =
-                "There is no heap profile, so what fills the heap is unknown, and the nonmoving collector of GHC "
-                "before "
-                "9.10 ends a program that is given one: heapwatch heap and heapwatch why read the heap while it runs; "
-                "for bands over time run it without --nonmoving-gc (-xn) and with +RTS -hT -i1 -RTS.",
+                "There is no heap profile, so what fills the heap is unknown, and its collector ends a program that "
+                "is given one, as the nonmoving one does before GHC 9.8.3 and -w without -prof: heapwatch heap and "
+                "heapwatch why read the heap while it runs; for bands over time run it without --nonmoving-gc (-xn) "
+                "and -w, and with +RTS -hT -i1 -RTS.",
 };
 
 const char *hw_advice_text(enum hw_advice code)

@@ -26,7 +26,7 @@ enum hw_advice {
         HW_ADVICE_FEW_MAJOR = 16,              /* major collections are rare: live is old */
         HW_ADVICE_PROCESS_ONLY = 17,           /* no log: the process alone */
         HW_ADVICE_SEVERAL_PROCESSES = 18,      /* merged logs, or two programs in one file */
-        HW_ADVICE_PROFILE_REFUSED = 19,        /* no -h, which its nonmoving collector refuses */
+        HW_ADVICE_PROFILE_REFUSED = 19,        /* no -h, which its collector refuses */
         HW_ADVICE_COUNT
 };
 

@@ -48,7 +48,7 @@ static double bytes_or_nan(uint64_t bytes)
 /* Large objects are not copied: while they are most of the live data nothing is compacted in place. */
 static bool copies_all(const struct tracker *t, const struct sizing *s)
 {
-        return s->collector == SIZING_COPYING && t->early_copied_share < COPIED_TO_COMPACT;
+        return sizing_copies(s) && t->early_copied_share < COPIED_TO_COMPACT;
 }
 
 /*
@@ -189,10 +189,9 @@ static bool is_held_back(const struct tracker *t, const struct early_series *s)
         const struct memory_limit limit = limit_met(t, s);
         const double most = (double)limit.bytes;
 
-        if (limit.source == LIMIT_SOURCE_MAX_HEAP
-                    ? sizing_most_live(&sizing) == UNKNOWN_U64 || !copies_all(t, &sizing)
-                    : limit.source != LIMIT_SOURCE_RESERVED || sizing.collector != SIZING_COPYING ||
-                              t->early_copied_share < COPIED_TO_COMPACT)
+        if (limit.source == LIMIT_SOURCE_MAX_HEAP ? sizing_most_live(&sizing) == UNKNOWN_U64 || !copies_all(t, &sizing)
+                                                  : limit.source != LIMIT_SOURCE_RESERVED || !sizing_copies(&sizing) ||
+                                                            t->early_copied_share < COPIED_TO_COMPACT)
                 return false;
         return s->rise.last > HELD_BACK_FROM * most && s->rise.last < HELD_BACK_TO * most;
 }

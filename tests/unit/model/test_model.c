@@ -762,6 +762,14 @@ FEED_TEST(test_advice)
         assert_true(advised(HW_ADVICE_PROFILE_REFUSED) && !advised(HW_ADVICE_NO_HEAP_PROFILE));
         ARGS("api", "+RTS", "-l-au", "-xn", "-c");
         assert_true(advised(HW_ADVICE_PROFILE_REFUSED));
+        ARGS("api", "+RTS", "-l-au", "-w");
+        assert_true(advised(HW_ADVICE_PROFILE_REFUSED));
+        ARGS("api", "+RTS", "-l-au", "-xn");
+        identifier("GHC-9.8.2 rts_v");
+        assert_true(advised(HW_ADVICE_PROFILE_REFUSED));
+        identifier("GHC-9.8.3 rts_v");
+        assert_false(advised(HW_ADVICE_PROFILE_REFUSED));
+        identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "-xn", "--copying-gc");
         assert_true(advised(HW_ADVICE_NO_HEAP_PROFILE) && !advised(HW_ADVICE_PROFILE_REFUSED));
         ARGS("api", "+RTS", "-l-u", "-hi");

@@ -39,6 +39,7 @@ TEST(by_flags)
         assert_int_equal(MIB_FOR(100, 906, "-c"), 32 + 320);
         assert_int_equal(MIB_FOR(100, 906, "-xn"), 32 + 320);
         assert_int_equal(MIB_FOR(100, 906, "--nonmoving-gc"), 32 + 320);
+        assert_int_equal(MIB_FOR(100, 906, "-xn", "--copying-gc"), 32 + 400);
         assert_int_equal(MIB_FOR(100, 900, "-xn"), 32 + 400); /* before 9.2 all collectors were given the same */
         assert_int_equal(MIB_FOR(100, 906, "-G1"), 32 + 600);
         assert_int_equal(MIB_FOR(0, 906, "-o64m"), 32 + 256);
@@ -81,7 +82,7 @@ TEST(under_a_limit_the_data_may_fill_the_heap)
         assert_int_equal(sizing_most_live(&s), 1970 * MIB);
         s.one_generation = true;
         assert_true(sizing_most_live(&s) == UNKNOWN_U64);
-        s = (struct sizing){ .collector = SIZING_NONMOVING, .most = 20 * MIB };
+        s = (struct sizing){ .collector.nonmoving = true, .most = 20 * MIB };
         assert_true(sizing_most_live(&s) == UNKNOWN_U64);
         run.max_heap_bytes = 0;
         s = sizing_of(&run, &heap);
