@@ -34,8 +34,8 @@ static void read_flag(void *ctx, const char *option)
                 double f = strtod(option + 2, &end);
                 if (end != option + 2 && !*end && f >= 0 && f <= FACTOR_MOST)
                         flags->f = f;
-        } else if (!strncmp(option, "-o", 2) && hw_parse_bytes(option + 2, &bytes)) {
-                flags->s->least_live = bytes; /* -olFILE is not a size */
+        } else if (!strncmp(option, "-O", 2) && hw_parse_bytes(option + 2, &bytes)) {
+                flags->s->least_live = bytes;
         } else if (!strncmp(option, "-H", 2) && hw_parse_bytes(option + 2, &bytes)) {
                 flags->s->suggested = bytes;
         }

@@ -36,7 +36,7 @@ struct sizing {
         bool measured;       /* by MEM_RETURN, not by the flags in the log or their defaults */
         double factor;       /* F + U, or as measured */
         uint64_t areas;      /* P */
-        uint64_t least_live; /* -o */
+        uint64_t least_live; /* -O */
         uint64_t suggested;  /* -H; 0: none */
         uint64_t most;       /* -M; UNKNOWN_U64: none, or not known */
 };

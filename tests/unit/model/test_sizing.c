@@ -42,7 +42,7 @@ TEST(by_flags)
         assert_int_equal(MIB_FOR(100, 906, "-xn", "--copying-gc"), 32 + 400);
         assert_int_equal(MIB_FOR(100, 900, "-xn"), 32 + 400); /* before 9.2 all collectors were given the same */
         assert_int_equal(MIB_FOR(100, 906, "-G1"), 32 + 600);
-        assert_int_equal(MIB_FOR(0, 906, "-o64m"), 32 + 256);
+        assert_int_equal(MIB_FOR(0, 906, "-O64m"), 32 + 256);
         assert_int_equal(MIB_FOR(10, 906, "-H1g"), 1024);
         assert_int_equal(MIB_FOR(100, 906, "-F", "-F-3", "-Fx", "-F1e99"), 32 + 400); /* not believed */
 }
