@@ -52,7 +52,7 @@ struct stream {
                 char text[512];
         } advice[STREAM_ADVICE_MAX];
         size_t n_advice;
-        uint64_t lost_bytes, events;
+        uint64_t events;
 };
 
 static void copy_cut_off(char *out, size_t size, const char *text)
@@ -115,7 +115,6 @@ static void stream_add(struct stream *s, const Hw__Update *update)
         if (update->body_case != HW__UPDATE__BODY_HEALTH)
                 return;
         const Hw__Health *h = update->health;
-        s->lost_bytes = h->lost_bytes;
         s->events = h->events;
         s->n_advice = 0;
         for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++) {

@@ -476,7 +476,6 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
                 return;
         }
         pages_begin(&pages, ret, g);
-        ret->collecting = generations_collecting(&g->generations);
         while (ghc_next_thread(&threads, &tso) && copy_thread(&c, tso))
                 ;
         ret->list_cut = threads.is_cut;

@@ -157,7 +157,6 @@ struct threads {
         bool list_cut;       /* a list of threads did not end as lists do */
         bool out_of_memory;
         bool out_of_time;
-        bool collecting; /* closures were being moved meanwhile */
 };
 
 /*

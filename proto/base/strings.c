@@ -39,7 +39,7 @@ static char *text_at(const struct strings *s, uint32_t place)
 
 static bool is_text(const char *text, const void *bytes, uint32_t size)
 {
-        return strings_head(text).size == size && (!size || !memcmp(text, bytes, size));
+        return strings_size(text) == size && (!size || !memcmp(text, bytes, size));
 }
 
 /* NULL: it is not there. */
@@ -91,24 +91,10 @@ static uint32_t find_room(struct strings *s, uint32_t size)
         return s->piece * STRINGS_PIECE_BYTES + s->used - size - 1;
 }
 
-static bool is_ascii(const uint8_t *bytes, uint32_t size)
-{
-        uint64_t all = 0, word;
-        uint32_t at = 0;
-
-        for (; size - at >= sizeof(word); at += sizeof(word)) {
-                memcpy(&word, bytes + at, sizeof(word));
-                all |= word;
-        }
-        while (at < size)
-                all |= bytes[at++];
-        return !(all & UINT64_C(0x8080808080808080));
-}
-
 /* A copy of the text: its place; 0 when out of memory. */
 static uint32_t copy_bytes(struct strings *s, const void *bytes, uint32_t size)
 {
-        struct strings_head head = { .size = size & INT32_MAX, .ascii = is_ascii(bytes, size) };
+        struct strings_head head = { .size = size & INT32_MAX };
         uint32_t place = find_room(s, size);
 
         if (!place)

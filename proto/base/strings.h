@@ -46,18 +46,13 @@ size_t strings_held(const struct strings *s);
 /* What is in front of an interned text. */
 struct strings_head {
         uint32_t size : 31;
-        uint32_t ascii : 1; /* no byte above 127 */
+        uint32_t : 1; /* any, in images of older versions */
 };
 
-static inline struct strings_head strings_head(const char *interned)
+static inline size_t strings_size(const char *interned)
 {
         struct strings_head head;
 
         memcpy(&head, interned - sizeof(head), sizeof(head)); /* it may be unaligned */
-        return head;
-}
-
-static inline size_t strings_size(const char *interned)
-{
-        return strings_head(interned).size;
+        return head.size;
 }

@@ -28,7 +28,6 @@ struct chart_mark {
 };
 
 struct chart {
-        const char *title;
         enum unit unit;
         struct time_range range; /* event time, end included */
         uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */

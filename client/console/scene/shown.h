@@ -176,7 +176,7 @@ void console_table(struct console *c, struct canvas *canvas, struct area area, s
 void console_fill(const struct console *c, struct table *t);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
-void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
+void timeline_begin(const struct console *c, struct chart *chart, enum unit unit);
 /* Requests the series that charts show, the largest bands and the open one. */
 void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);

@@ -5,11 +5,11 @@
 
 enum { BANDS_RECALLED = 200, TARGETS_RECALLED = 100 };
 
-void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
+void timeline_begin(const struct console *c, struct chart *chart, enum unit unit)
 {
         const struct world_target *t = c->scene.target;
 
-        *chart = (struct chart){ .title = title, .unit = unit, .from_zero = true };
+        *chart = (struct chart){ .unit = unit, .from_zero = true };
         chart->range = scene_span(&c->scene, t);
         chart->start_wall_ns = scene_start_wall_ns(&c->scene, t);
         chart->has_cursor = c->has_cursor && !c->printing;

@@ -168,7 +168,7 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
                 (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM, "this band ended with its run");
                 return;
         }
-        timeline_begin(c, &drawn, b->def->label, UNIT_BYTES);
+        timeline_begin(c, &drawn, UNIT_BYTES);
         chart_line(&drawn, "bytes", scene_band(&c->scene, c->scene.target, b), SPARK_GAUGE, TINT_LINE_1);
         (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, SAFE_TEXT(4096, b->def->label));
         draw_numbers(c, canvas, area, 1, b);

@@ -190,7 +190,7 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         if (none) {
                 (void)canvas_put(canvas, part, 0, 1, area.width - 1, TINT_DIM, none);
         } else {
-                timeline_begin(c, &drawn, "Pauses of collections", UNIT_NS);
+                timeline_begin(c, &drawn, UNIT_NS);
                 chart_line(&drawn, "pause", scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS,
                            TINT_LINE_2);
                 drawn.ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);

@@ -157,7 +157,7 @@ static void fill_chart(struct console *c, struct chart *chart)
         Hw__TimeToLimit__Source source;
         uint64_t limit;
 
-        timeline_begin(c, chart, "Memory", UNIT_BYTES);
+        timeline_begin(c, chart, UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++) {
                 const enum series_id id = series_in_order[i];

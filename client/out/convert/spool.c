@@ -49,7 +49,6 @@ int spool_add(struct spool *s, const Hw__Census *c)
                         return -ENOMEM;
                 struct spool_band *b = &s->bands[c->band[i] - 1];
                 b->id = c->band[i];
-                b->censuses++;
                 b->sum += (double)c->bytes[i];
                 b->squares += (double)c->bytes[i] * (double)c->bytes[i];
                 b->max_bytes = c->bytes[i] > b->max_bytes ? c->bytes[i] : b->max_bytes;

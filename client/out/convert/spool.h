@@ -15,7 +15,6 @@
 
 struct spool_band {
         uint32_t id;
-        uint32_t censuses;   /* with a row of it */
         double sum, squares; /* of bytes, over them */
         uint64_t max_bytes;
 };

@@ -180,7 +180,7 @@ int archived_pauses(struct database *d, const struct archived_run *run,
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
-#define BAND_VALUES(width) "SELECT v.time AS time, " #width ", v.n, v.band, b.name, b.label, v.sum, v.max, v.last FROM "
+#define BAND_VALUES(width) "SELECT v.time AS time, " #width ", v.n, b.name, b.label, v.sum, v.max FROM "
 #define BANDS(table)       table " v JOIN bands b ON b.run = v.run AND b.id = v.band"
 #define BANDS_WITHIN(width)                                                                                            \
         " WHERE v.run = ?1 AND v.time + " #width                                                                       \
@@ -199,19 +199,17 @@ int archived_bands(struct database *d, const struct archived_run *run, bool hour
         sqlite3_stmt *s = prepare_query(d, hourly ? hours : fine, run, 0, &r);
 
         while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
-                const char *name = row_text(s, 4), *label = row_text(s, 5);
+                const char *name = row_text(s, 3), *label = row_text(s, 4);
                 struct archived_band b = {
                         .time_s = row_number(s, 0),
                         .width_s = row_number(s, 1),
                         .n = row_number(s, 2),
-                        .id = row_number(s, 3),
                         .name = name ? name : "",
                         .label = label  ? label
                                  : name ? name
                                         : "",
-                        .sum = row_real(s, 6),
-                        .max = row_real(s, 7),
-                        .last = row_real(s, 8),
+                        .sum = row_real(s, 5),
+                        .max = row_real(s, 6),
                 };
                 take(ctx, &b);
         }

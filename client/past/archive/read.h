@@ -66,9 +66,9 @@ int archived_pauses(struct database *d, const struct archived_run *run,
 
 /* A band in one interval, over the censuses that had it; in order of time. */
 struct archived_band {
-        uint64_t time_s, width_s, n, id;
+        uint64_t time_s, width_s, n;
         const char *name, *label; /* borrowed for the call */
-        double sum, max, last;
+        double sum, max;
 };
 
 /* By ten minutes where they are kept, otherwise by the hour: at least the largest. `hourly`: all, by the hour. */

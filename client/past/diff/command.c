@@ -111,7 +111,6 @@ static int check_request(void *filled)
                 if (!bounds_parse(&r->result.bounds, r->bounds.items[i], &error))
                         status = command_usage_error(&command_diff, "--no-worse-than: %s", error.text);
         r->result.shown = r->rows;
-        r->result.strict = r->strict;
         if (status)
                 release_request(r);
         return status;

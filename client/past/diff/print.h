@@ -90,7 +90,6 @@ struct result {
         struct comparison comparison;
         struct bounds bounds;
         size_t shown; /* rows of each kind in text */
-        bool strict;  /* a bound that is undecided is a failure */
 };
 
 void print_text(FILE *to, const struct result *r);

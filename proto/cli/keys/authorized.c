@@ -54,7 +54,7 @@ static bool read_entry(struct yaml_file *f, const yaml_node_t *node, struct auth
         for (size_t i = 0; i < 3; i++)
                 if (!yaml_get(f, node, keys[i]))
                         return yaml_error(f, node, 0, "the key's %s is missing", keys[i]);
-        *key = (struct authorized_key){ .line = node->start_mark.line, .column = node->start_mark.column };
+        *key = (struct authorized_key){ .line = node->start_mark.line };
         const yaml_node_t *name = yaml_get(f, node, "name"), *public = yaml_get(f, node, "public");
         bool good = read_name(f, name, key);
         good &= read_role(f, yaml_get(f, node, "role"), key);

@@ -76,7 +76,7 @@ struct authorized_key {
         char name[KEY_NAME_MAX + 1];
         uint8_t public[KEY_BYTES];
         enum key_role role;
-        size_t line, column; /* where its entry begins, from 0 */
+        size_t line; /* where its entry begins, from 0 */
 };
 
 struct authorized {

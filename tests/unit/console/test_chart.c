@@ -49,7 +49,7 @@ TEST(a_line_rises)
 {
         struct point points[100];
         struct past r = past_of(points, 100);
-        struct chart c = { .title = "t", .unit = UNIT_BYTES, .range = { 0, 100 * S }, .from_zero = true };
+        struct chart c = { .unit = UNIT_BYTES, .range = { 0, 100 * S }, .from_zero = true };
         struct canvas *canvas = canvas_new(16, 80, false);
         struct area area = canvas_area(canvas), plot = chart_plot(area);
         char *text;
@@ -97,9 +97,7 @@ TEST(limit_is_drawn_when_near)
 {
         struct point points[] = { past_sample(0, 60 * MIB), past_sample(10 * S, 60 * MIB) };
         struct past r = past_of(points, 2);
-        struct chart c = {
-                .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true, .limit_name = "-M"
-        };
+        struct chart c = { .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true, .limit_name = "-M" };
         bool near[] = { true, false };
         double limits[] = { 100 * MIB, 4000 * MIB };
 
@@ -125,7 +123,7 @@ TEST(lines_differ_by_shape)
 {
         struct point points[4][2];
         struct past pasts[4];
-        struct chart c = { .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true };
+        struct chart c = { .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true };
         static const char *const names[] = { "live", "blocks", "heap", "RSS" };
         static const char *const dots[] = { "⠒⠒⠒ live", "⠒ ⠒ blocks", "⠂⠂⠂ heap", "⠒ ⠂ RSS" };
         static const char *const letters[] = { "* live", "o blocks", "+ heap", "x RSS" };
@@ -182,7 +180,7 @@ TEST(nothing_breaks_it)
                 uint64_t ends[] = { 0, 1, UINT64_MAX };
 
                 for (size_t k = 0; k < 3; k++) {
-                        struct chart c = { .title = "t", .unit = UNIT_NS, .range.to_ns = ends[k], .has_cursor = true };
+                        struct chart c = { .unit = UNIT_NS, .range.to_ns = ends[k], .has_cursor = true };
                         struct canvas *canvas = canvas_new(sizes[i][0], sizes[i][1], k == 1);
 
                         chart_line(&c, "a", &r, SPARK_EVENTS, TINT_LINE_1);
