@@ -50,7 +50,7 @@ static void flush_bands(struct publisher *p)
 {
         struct gathered *g = &p->gathered;
 
-        if (!send_bands(p, g->bands, g->n_bands))
+        if (!send_new_bands(p))
                 send_gap(p, HW__KIND__KIND_BAND);
         g->n_bands = 0;
 }

@@ -117,8 +117,7 @@ struct snapshot {
         bool full;                                    /* `each` returned false, or `is_over` true */
         unsigned step;                                /* which kind is next; 0: not begun */
         uint32_t run;                                 /* when there is another one, the snapshot begins anew */
-        uint64_t row;                                 /* of that kind, which is next */
-        uint32_t band;                                /* likewise of bands */
+        uint64_t row, band;                           /* of that kind, which is next; likewise of bands */
         unsigned begun;                               /* 1 << kind */
         uint64_t sequences[HW__KIND__KIND_ALERT + 1]; /* of each topic when its first part was made */
 };

@@ -120,7 +120,7 @@ bool send_alerts(struct publisher *p, struct snapshot *to);
 bool send_census(struct publisher *p, const struct census *census, struct snapshot *to);
 
 /* In parts of bounded size. */
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n);
+bool send_new_bands(struct publisher *p); /* those that are gathered */
 bool send_all_bands(struct publisher *p, struct snapshot *to);
 
 /* Notes from number `first` to number `last`, except those no longer kept. */

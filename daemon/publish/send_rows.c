@@ -4,48 +4,42 @@
  * stays below 1 MiB whatever the program defines, and is never too large for a reader. All totals are absolute: sending
  * a row twice does no harm, and after a failure all that changed is simply sent again.
  */
-#include <string.h>
-
 #include "daemon/publish/limits.h"
 #include "daemon/publish/send.h"
 
-#define NOTE_BYTES 64u /* at most, of a note but its text */
+/* What there are many of. `all`: for a late joiner; else only what is new. */
+struct row_list {
+        void *(*row)(struct publisher *p, uint64_t i, bool all); /* NULL: it is not sent, or there is no memory */
+        void (*put)(struct publisher *p, Hw__Update *update, void *rows, size_t n); /* the message of a part */
+};
 
-static bool is_part_full(size_t rows, size_t bytes)
+/* The rows *at..end; *at follows what was sent. `first`: a part also without rows, if it is the first. */
+static bool send_list(struct publisher *p, const struct row_list *l, uint64_t *at, uint64_t end, bool first,
+                      struct snapshot *to)
 {
-        return rows == LIMIT_ROWS_PER_UPDATE || bytes >= LIMIT_ROW_BYTES_PER_UPDATE;
-}
-
-static void *new_rows(struct publisher *p)
-{
-        return encoder_calloc(p->encoder, LIMIT_ROWS_PER_UPDATE, sizeof(void *));
-}
-
-/* -------------------------------------------------------------- bands */
-
-/* The bands at..n, those of `ids` or (NULL) all; *at follows what was sent. */
-static bool send_bands_from(struct publisher *p, const uint32_t *ids, uint32_t *at, uint32_t n, struct snapshot *to)
-{
-        const struct bands *bands = model_bands(p->model);
-
-        while (*at < n) {
+        for (; first || *at < end; first = false) {
                 if (!may_make_part(to))
                         return false;
                 Hw__Update update = HW__UPDATE__INIT;
-                Hw__Bands body = HW__BANDS__INIT;
-                size_t bytes = 0;
-                uint32_t i = *at;
+                void **rows = encoder_calloc(p->encoder, LIMIT_ROWS_PER_UPDATE, sizeof(*rows));
+                size_t n = 0, bytes = 0;
+                uint64_t i = *at;
 
-                update.body_case = HW__UPDATE__BODY_BANDS;
-                update.bands = &body;
-                for (body.bands = new_rows(p); body.bands && i < n && !is_part_full(body.n_bands, bytes); i++) {
-                        const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
-                        Hw__Band *row = band ? encode_band(p->encoder, bands, band, !ids) : NULL;
+                for (;
+                     !p->encoder->failed && i < end && n < LIMIT_ROWS_PER_UPDATE && bytes < LIMIT_ROW_BYTES_PER_UPDATE;
+                     i++) {
+                        ProtobufCMessage *row = l->row(p, i, to != NULL);
+
                         if (!row)
                                 continue;
-                        body.bands[body.n_bands++] = row;
-                        bytes += protobuf_c_message_get_packed_size(&row->base);
+                        rows[n++] = row;
+                        bytes += protobuf_c_message_get_packed_size(row);
                 }
+                if (n == 0 && !first && !p->encoder->failed) {
+                        encoder_reset(p->encoder); /* nothing changed after the last part */
+                        return true;
+                }
+                l->put(p, &update, rows, n);
                 if (!send_update(p, &update, to))
                         return false;
                 *at = i;
@@ -53,161 +47,141 @@ static bool send_bands_from(struct publisher *p, const uint32_t *ids, uint32_t *
         return true;
 }
 
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n)
-{
-        uint32_t at = 0;
+/* -------------------------------------------------------------- bands */
 
-        return send_bands_from(p, ids, &at, n, NULL);
+static void *band_row(struct publisher *p, uint64_t i, bool all)
+{
+        const struct bands *bands = model_bands(p->model);
+        const struct band *band = bands_get(bands, all ? (uint32_t)i + 1 : p->gathered.bands[i]);
+
+        return band ? encode_band(p->encoder, bands, band, all) : NULL;
+}
+
+static void put_bands(struct publisher *p, Hw__Update *update, void *rows, size_t n)
+{
+        update->body_case = HW__UPDATE__BODY_BANDS;
+        update->bands = encoder_message(p->encoder, &hw__bands__descriptor);
+        if (update->bands) {
+                update->bands->bands = rows;
+                update->bands->n_bands = n;
+        }
+}
+
+static const struct row_list band_list = { band_row, put_bands };
+
+bool send_new_bands(struct publisher *p)
+{
+        uint64_t at = 0;
+
+        return send_list(p, &band_list, &at, p->gathered.n_bands, false, NULL);
 }
 
 bool send_all_bands(struct publisher *p, struct snapshot *to)
 {
-        return send_bands_from(p, NULL, &to->band, bands_count(model_bands(p->model)), to);
+        return send_list(p, &band_list, &to->band, bands_count(model_bands(p->model)), false, to);
 }
 
 /* -------------------------------------------------------------- notes */
 
-static uint64_t notes_not_kept(const struct notes *notes)
+static void *note_row(struct publisher *p, uint64_t i, bool all)
 {
-        uint64_t oldest = notes_oldest(notes);
+        const struct note *note = notes_get(model_notes(p->model), i);
 
-        return oldest ? oldest - 1 : notes_total(notes);
+        (void)all;
+        return note ? encode_note(p->encoder, note) : NULL;
 }
 
-static void fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64_t last)
+static void put_notes(struct publisher *p, Hw__Update *update, void *rows, size_t n)
 {
         const struct notes *notes = model_notes(p->model);
-        size_t bytes = 0;
+        const uint64_t oldest = notes_oldest(notes);
 
-        out->notes = new_rows(p);
-        for (; !p->encoder->failed && *at <= last && !is_part_full(out->n_notes, bytes); ++*at) {
-                const struct note *note = notes_get(notes, *at);
-                if (!note)
-                        continue;
-                Hw__Note *row = encode_note(p->encoder, note);
-                if (!row)
-                        return;
-                out->notes[out->n_notes++] = row;
-                bytes += NOTE_BYTES + (row->text ? strlen(row->text) : 0);
+        update->body_case = HW__UPDATE__BODY_NOTES;
+        update->notes = encoder_message(p->encoder, &hw__notes__descriptor);
+        if (update->notes) {
+                update->notes->notes = rows;
+                update->notes->n_notes = n;
+                PUT(update->notes, dropped, oldest ? oldest - 1 : notes_total(notes));
         }
-        PUT(out, dropped, notes_not_kept(notes));
 }
 
 bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snapshot *to)
 {
-        uint64_t oldest = notes_oldest(model_notes(p->model)), at = first > oldest ? first : oldest;
+        static const struct row_list list = { note_row, put_notes };
+        const uint64_t oldest = notes_oldest(model_notes(p->model));
+        uint64_t live = 0, *at = to ? &to->row : &live;
 
-        if (to && to->row > at)
-                at = to->row;
-        while (at <= last) {
-                if (!may_make_part(to))
-                        return false;
-                Hw__Update update = HW__UPDATE__INIT;
-                Hw__Notes body = HW__NOTES__INIT;
-                update.body_case = HW__UPDATE__BODY_NOTES;
-                update.notes = &body;
-                fill_notes(p, &body, &at, last);
-                if (!send_update(p, &update, to))
-                        return false;
-                if (to)
-                        to->row = at;
-        }
-        return true;
+        first = first > oldest ? first : oldest;
+        *at = *at > first ? *at : first;
+        return send_list(p, &list, at, last + 1, *at <= last, to);
 }
 
 /* ----------------------------------------------------- profile, ticky */
 
-/* Makes a message of rows from *at on, all of them or those that changed; returns how many it has. */
-typedef size_t fill_fn(struct publisher *p, Hw__Update *update, uint32_t *at, bool all);
+static void *stack_row(struct publisher *p, uint64_t i, bool all)
+{
+        const struct profile_stack *stack = profile_get(model_profile(p->model), (uint32_t)i + 1);
 
-static size_t fill_profile(struct publisher *p, Hw__Update *update, uint32_t *at, bool all)
+        return stack && (all || stack->changed > p->profile_seen)
+                       ? encode_stack(p->encoder, model_bands(p->model), stack)
+                       : NULL;
+}
+
+static void put_profile(struct publisher *p, Hw__Update *update, void *rows, size_t n)
 {
         const struct profile *profile = model_profile(p->model);
         Hw__Profile *out = encoder_message(p->encoder, &hw__profile__descriptor);
-        size_t bytes = 0;
 
         update->body_case = HW__UPDATE__BODY_PROFILE;
         update->profile = out;
-        if (!out || !(out->stacks = new_rows(p)))
-                return 0;
-        for (; *at < profile_stacks(profile) && !is_part_full(out->n_stacks, bytes); ++*at) {
-                const struct profile_stack *stack = profile_get(profile, *at + 1);
-                if (!stack || (!all && stack->changed <= p->profile_seen))
-                        continue;
-                Hw__Stack *row = encode_stack(p->encoder, model_bands(p->model), stack);
-                if (!row)
-                        return 0;
-                out->stacks[out->n_stacks++] = row;
-                bytes += protobuf_c_message_get_packed_size(&row->base);
-        }
+        if (!out)
+                return;
+        out->stacks = rows;
+        out->n_stacks = n;
         PUT(out, ticks, profile_ticks(profile));
         PUT(out, stacks_left_out, profile_left_out(profile));
         if (profile_is_sampled(profile))
                 PUT(out, sampled, true);
-        return out->n_stacks;
-}
-
-static size_t fill_ticky(struct publisher *p, Hw__Update *update, uint32_t *at, bool all)
-{
-        const struct ticky *ticky = model_ticky(p->model);
-        Hw__Ticky *out = encoder_message(p->encoder, &hw__ticky__descriptor);
-        size_t bytes = 0;
-
-        update->body_case = HW__UPDATE__BODY_TICKY;
-        update->ticky = out;
-        if (!out || !(out->counters = new_rows(p)))
-                return 0;
-        for (; *at < ticky_count(ticky) && !is_part_full(out->n_counters, bytes); ++*at) {
-                const struct ticky_counter *counter = ticky_get(ticky, *at);
-                if (!counter || (!all && counter->changed <= p->ticky_seen))
-                        continue;
-                Hw__TickyCounter *row = encode_ticky(p->encoder, counter);
-                if (!row)
-                        return 0;
-                out->counters[out->n_counters++] = row;
-                bytes += protobuf_c_message_get_packed_size(&row->base);
-        }
-        return out->n_counters;
-}
-
-/* `first`: a message also without rows, if it is the first. */
-static bool send_rows(struct publisher *p, fill_fn *fill, uint32_t n, bool first, struct snapshot *to)
-{
-        uint32_t at = to ? (uint32_t)to->row : 0;
-
-        for (first = first && at == 0; first || at < n; first = false) {
-                if (!may_make_part(to))
-                        return false;
-                Hw__Update update = HW__UPDATE__INIT;
-                if (!fill(p, &update, &at, to != NULL) && !first && !p->encoder->failed) {
-                        encoder_reset(p->encoder); /* nothing changed after the last part */
-                        return true;
-                }
-                if (!send_update(p, &update, to))
-                        return false;
-                if (to)
-                        to->row = at;
-        }
-        return true;
 }
 
 /* At least once: the total may have risen by samples of stacks left out. */
 bool send_profile(struct publisher *p, struct snapshot *to)
 {
+        static const struct row_list list = { stack_row, put_profile };
         const struct profile *profile = model_profile(p->model);
+        uint64_t live = 0, *at = to ? &to->row : &live;
 
-        if (!send_rows(p, fill_profile, profile_stacks(profile), true, to))
+        if (!send_list(p, &list, at, profile_stacks(profile), *at == 0, to))
                 return false;
         if (!to)
                 p->profile_seen = profile_changes(profile);
         return true;
 }
 
+static void *ticky_row(struct publisher *p, uint64_t i, bool all)
+{
+        const struct ticky_counter *counter = ticky_get(model_ticky(p->model), (uint32_t)i);
+
+        return counter && (all || counter->changed > p->ticky_seen) ? encode_ticky(p->encoder, counter) : NULL;
+}
+
+static void put_ticky(struct publisher *p, Hw__Update *update, void *rows, size_t n)
+{
+        update->body_case = HW__UPDATE__BODY_TICKY;
+        update->ticky = encoder_message(p->encoder, &hw__ticky__descriptor);
+        if (update->ticky) {
+                update->ticky->counters = rows;
+                update->ticky->n_counters = n;
+        }
+}
+
 bool send_ticky(struct publisher *p, struct snapshot *to)
 {
+        static const struct row_list list = { ticky_row, put_ticky };
         const struct ticky *ticky = model_ticky(p->model);
+        uint64_t live = 0, *at = to ? &to->row : &live;
 
-        if (!send_rows(p, fill_ticky, ticky_count(ticky), false, to))
+        if (!send_list(p, &list, at, ticky_count(ticky), false, to))
                 return false;
         if (!to)
                 p->ticky_seen = ticky_events(ticky);
