@@ -10,8 +10,6 @@
 #include "client/out/export/remote_write.pb-c.h"
 #include "proto/base/arena.h"
 
-#define FIRST_TAG_OF_1 0x0a /* field 1, where 2.0 begins with field 4 */
-
 void *remote_write_seal(const ProtobufCMessage *message, size_t *ret_size)
 {
         size_t size = protobuf_c_message_get_packed_size(message);
@@ -46,16 +44,6 @@ static uint8_t *unseal(const struct batch *b, size_t *ret_size)
         }
         free(bytes);
         return NULL;
-}
-
-bool remote_write_is_1(const struct batch *batch)
-{
-        size_t size = 0;
-        uint8_t *bytes = unseal(batch, &size);
-        bool is = bytes && size > 0 && bytes[0] == FIRST_TAG_OF_1;
-
-        free(bytes);
-        return is;
 }
 
 /* --------------------------------------------------------------------- to 1.0 */

@@ -30,7 +30,6 @@ struct remote_writer {
         enum remote_write_form form; /* of the current attempt */
         enum remote_write_form kept; /* until, monotonic: */
         uint64_t keep_until_ns;
-        bool is_1;                /* the batch is of 1.0 itself */
         bool tried;               /* `first` is set: the batch was refused in a richer form */
         struct http_result first; /* the answer that counts if no form is taken */
         void *recoded;            /* body of the current attempt; NULL: the batch itself */
@@ -57,7 +56,7 @@ static void post_next(struct remote_writer *w)
 
         free(w->recoded);
         w->recoded = NULL;
-        if (!w->is_1 && w->form != REMOTE_WRITE_NATIVE) {
+        if (w->form != REMOTE_WRITE_NATIVE) {
                 post.body = w->recoded = remote_write_recode(w->batch, w->form, &post.size);
                 if (!w->recoded) {
                         sender_refuse(&w->base, "the batch cannot be decoded, or memory is out");
@@ -139,8 +138,7 @@ static void send_batch(struct sender *s, const struct batch *batch)
 
         w->batch = batch;
         w->tried = false;
-        w->is_1 = remote_write_is_1(batch);
-        w->form = w->is_1 ? REMOTE_WRITE_1 : clock_mono_ns() < w->keep_until_ns ? w->kept : sink_best_form(s->plan);
+        w->form = clock_mono_ns() < w->keep_until_ns ? w->kept : sink_best_form(s->plan);
         post_next(w);
 }
 

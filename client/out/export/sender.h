@@ -14,8 +14,7 @@
 /*
  * remote_write.c: the forms of a Prometheus remote write, and a batch in another of them.
  *
- * Batches are made and queued in the richest form: a receiver may take it when the batch is sent at last. A batch of
- * 1.0, which a journal of heapwatch 1.x may have, stays as it is.
+ * Batches are made and queued in the richest form: a receiver may take it when the batch is sent at last.
  */
 
 struct ProtobufCMessage;
@@ -28,9 +27,6 @@ enum remote_write_form {
 
 /* A message as a snappy block; malloc'ed, NULL when out of memory. */
 void *remote_write_seal(const struct ProtobufCMessage *message, size_t *ret_size);
-
-/* Whether the bytes of a batch are of 1.0. */
-bool remote_write_is_1(const struct batch *batch);
 
 /* A batch of 2.0 in one of the lesser forms; malloc'ed, NULL when it cannot be decoded or memory is out. */
 void *remote_write_recode(const struct batch *batch, enum remote_write_form form, size_t *ret_size);

@@ -3,11 +3,7 @@
  * DESIGN: the whole text is checked before anything is taken from it, so a broken file has no effect.
  *
  *      {"version": 1,
- *       "silences": [{"id": 1, "rule": "leak", "target": "*", "why": "...", "created": ns, "until": ns}],
- *       "done": []}
- *
- * `done` was the list of alerts that were acted on, which `heapwatch notify` now keeps in a file of its own; older
- * daemons require it.
+ *       "silences": [{"id": 1, "rule": "leak", "target": "*", "why": "...", "created": ns, "until": ns}]}
  */
 #include "daemon/watch/alerting/silence.h"
 
@@ -43,8 +39,6 @@ char *silence_state_text(const struct silences *silences)
                 json_member_u64(&j, "until", s->until_wall_ns);
                 json_close(&j, '}');
         }
-        json_close(&j, ']');
-        json_member_open(&j, "done", '[');
         json_close(&j, ']');
         json_close(&j, '}');
         return document_close(&document) ? document_detach(&document) : NULL;
