@@ -383,37 +383,20 @@ static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
 
 #define APPEND_LIST(s, separator, texts) phrase_append_list(s, separator, texts, ARRAY_SIZE(texts))
 
-static bool append_memory(struct phrase *s, const struct evidence *e)
-{
-        static const char *const texts[] = {
-                "live {known_live}[ ({live_age} {ago|before the end})]",
-                "heap {heap_size}",
-                "resident {process_resident}",
-                "swapped {swapped}",
-                "control group {group_held}",
-                "most live {most_live}",
-        };
+static const char *const memory_texts[] = {
+        "live {known_live}[ ({live_age} {ago|before the end})]",
+        "heap {heap_size}",
+        "resident {process_resident}",
+        "swapped {swapped}",
+        "control group {group_held}",
+        "most live {most_live}",
+};
 
-        (void)e;
-        return APPEND_LIST(s, ", ", texts);
-}
+static const char *const pause_shares_texts[] = { "{recent_share} of the last 10 s of events",
+                                                  "{run_share} of the run" };
 
-static bool append_pause_shares(struct phrase *s, const struct evidence *e)
-{
-        static const char *const texts[] = { "{recent_share} of the last 10 s of events", "{run_share} of the run" };
-
-        (void)e;
-        return APPEND_LIST(s, ", ", texts);
-}
-
-static bool append_pauses(struct phrase *s, const struct evidence *e)
-{
-        static const char *const texts[] = { "{pause_shares}", "in all {all_pauses}, {watch_pauses}",
-                                             "the longest[{if_watch_paused} of its own] {longest_pause}" };
-
-        (void)e;
-        return APPEND_LIST(s, "; ", texts);
-}
+static const char *const pauses_texts[] = { "{pause_shares}", "in all {all_pauses}, {watch_pauses}",
+                                            "the longest[{if_watch_paused} of its own] {longest_pause}" };
 
 static uint64_t longest_pause(const Hw__Gc *gc)
 {
@@ -425,17 +408,11 @@ static uint64_t longest_pause(const Hw__Gc *gc)
         return longest;
 }
 
-static bool append_lost(struct phrase *s, const struct evidence *e)
-{
-        static const char *const texts[] = {
-                "{lost_bytes} lost in {lost_in}", "{lost_nowhere} lost",
-                "{gap} not seen in {gaps}",       "{passed} passed over before it was joined",
-                "{late_samples} too late",        "{bands_left_out} left out",
-        };
-
-        (void)e;
-        return APPEND_LIST(s, ", ", texts);
-}
+static const char *const lost_texts[] = {
+        "{lost_bytes} lost in {lost_in}", "{lost_nowhere} lost",
+        "{gap} not seen in {gaps}",       "{passed} passed over before it was joined",
+        "{late_samples} too late",        "{bands_left_out} left out",
+};
 
 static uint64_t recorded_of(const struct evidence *e)
 {

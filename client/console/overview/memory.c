@@ -123,7 +123,8 @@ void draw_memory(struct canvas *c, struct area area, const struct scene *s, cons
                 (void)canvas_put(c, area, at, 1, LABEL, TINT_PLAIN, g->label);
                 (void)canvas_put_right(c, area, at, 1 + LABEL, VALUE, TINT_STRONG, g->value);
                 if (width > 0)
-                        draw_spark(c, area, at, graph, width, scene_series(s, t, g->series), scene_span(s, t), g->mode);
+                        draw_spark(c, area, at, graph, width, history_series(t->history, g->series), scene_span(s, t),
+                                   g->mode);
                 (void)canvas_put(c, area, at, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
         }
 }

@@ -156,12 +156,6 @@ struct time_range scene_span(const struct scene *s, const struct world_target *t
         return range;
 }
 
-const struct past *scene_series(const struct scene *s, const struct world_target *t, Hw__Series series)
-{
-        (void)s;
-        return history_series(t->history, series);
-}
-
 /* When out of memory, or of two moments: as far as it is known. */
 const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b)
 {
@@ -210,7 +204,7 @@ double scene_band_since_mark(const struct scene *s, const struct world_band *b)
 
 double scene_series_since_mark(const struct scene *s, Hw__Series series)
 {
-        const struct past *past = scene_series(s, s->target, series);
+        const struct past *past = history_series(s->target->history, series);
         uint64_t mark_ns;
 
         if (!past->n || !scene_mark_of(s, s->target, &mark_ns))

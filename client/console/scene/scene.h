@@ -58,9 +58,6 @@ char *scene_when(char *out, size_t size, const struct scene *s, const struct wor
 /* The range that charts and histories show: the window, or less if less is known. */
 struct time_range scene_span(const struct scene *s, const struct world_target *t);
 
-/* A series over the whole run, as far as it is known; valid until the world changes. */
-const struct past *scene_series(const struct scene *s, const struct world_target *t, Hw__Series series);
-
 /* What a band held at censuses; valid until the next call. */
 const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
 

@@ -164,7 +164,7 @@ static size_t shown_figures(const struct console *c)
 /* What stands in place of the chart; NULL: it has pauses. */
 static const char *why_no_pauses(const struct scene *s)
 {
-        const struct past *pauses = scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE);
+        const struct past *pauses = history_series(s->target->history, HW__SERIES__SERIES_GC_PAUSE);
 
         if (s->target && world_untimed(s->target))
                 return "Pauses are not known: collections are counted from outside, not timed.";
@@ -191,9 +191,9 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
                 (void)canvas_put(canvas, part, 0, 1, area.width - 1, TINT_DIM, none);
         } else {
                 timeline_begin(c, &drawn, UNIT_NS);
-                chart_line(&drawn, "pause", scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS,
-                           TINT_LINE_2);
-                drawn.ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
+                chart_line(&drawn, "pause", history_series(s->target->history, HW__SERIES__SERIES_GC_PAUSE),
+                           SPARK_EVENTS, TINT_LINE_2);
+                drawn.ticks = history_series(s->target->history, HW__SERIES__SERIES_LIVE);
                 timeline_draw(c, canvas, part, &drawn);
         }
         part = area_below(area, part.height);

@@ -39,7 +39,7 @@ struct summary {
 /* The same points as in the chart. */
 static const struct past *past_of_row(const struct scene *s, const void *row)
 {
-        return scene_series(s, s->target, series_of_row(row));
+        return history_series(s->target->history, series_of_row(row));
 }
 
 /* In the mean each point is weighted by the time until the next one, for which it held. */

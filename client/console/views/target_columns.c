@@ -187,8 +187,8 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
                          const void *data)
 {
         draw_spark(c, area, row, column, width < 60 ? width : 60,
-                   scene_series(s, target_of_row(data), HW__SERIES__SERIES_LIVE), scene_span(s, target_of_row(data)),
-                   SPARK_GAUGE);
+                   history_series(target_of_row(data)->history, HW__SERIES__SERIES_LIVE),
+                   scene_span(s, target_of_row(data)), SPARK_GAUGE);
 }
 
 /* clang-format off */

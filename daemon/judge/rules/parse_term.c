@@ -46,10 +46,10 @@ static const struct rule_unit *parse_unit(struct parser *p)
         }
         meant = unit_nearest(t->text, t->size);
         if (meant)
-                FAIL(p, t->column, parser_found(p, what), " is not a unit; did you mean '", meant, "'?");
+                (void)FAIL(p, t->column, parser_found(p, what), " is not a unit; did you mean '", meant, "'?");
         else
-                FAIL(p, t->column, parser_found(p, what),
-                     " is not a unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
+                (void)FAIL(p, t->column, parser_found(p, what),
+                           " is not a unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
         return NULL;
 }
 

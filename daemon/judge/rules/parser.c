@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/judge/rules/parser.h"
 
-const struct node *parser_nothing(const char *text)
-{
-        (void)text;
-        return NULL;
-}
-
 /* Where the message goes: the first error is kept, later ones are discarded. */
 char *parser_error(struct parser *p, uint32_t column)
 {

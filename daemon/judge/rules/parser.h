@@ -64,13 +64,13 @@ struct parser {
 };
 
 /* Sets the error to the concatenation of the texts, unless there is one already. The value is NULL. */
-#define FAIL(p, column, ...) parser_nothing(text_join(parser_error(p, column), EXPR_ERROR_MAX, __VA_ARGS__, NULL))
+#define FAIL(p, column, ...)                                                                                           \
+        ((void)text_join(parser_error(p, column), EXPR_ERROR_MAX, __VA_ARGS__, NULL), (const struct node *)NULL)
 
 /* The same where the value is false. */
 #define REFUSE(p, column, ...) ((void)FAIL(p, column, __VA_ARGS__), false)
 
 char *parser_error(struct parser *p, uint32_t column);
-const struct node *parser_nothing(const char *text);
 
 /* The current token for a message, cut: "'foo'" or "the end". */
 const char *parser_found(const struct parser *p, char out[48]);
