@@ -86,8 +86,8 @@ static void put_edge(struct json_out *j, enum edge_type type, uint64_t index, ui
         put_numbers(j, edge, 3);
 }
 
-/* `certain`: of each node, whether a certain root holds it; NULL: not known, so no edge is weak. */
-static void put_edges(struct json_out *j, const struct heap_graph *g, const bool *certain)
+/* `certain`: the nodes that a certain root holds; NULL: not known, so no edge is weak. */
+static void put_edges(struct json_out *j, const struct heap_graph *g, const uint64_t *certain)
 {
         uint64_t index = 0, at = g->n_nodes;
 
@@ -97,8 +97,11 @@ static void put_edges(struct json_out *j, const struct heap_graph *g, const bool
         for (uint32_t i = 0; i < g->n_nodes; i++) {
                 index = 0;
                 for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
-                        put_edge(j, certain && !certain[i] && certain[g->edges[e]] ? EDGE_WEAK : EDGE_ELEMENT, index++,
-                                 g->edges[e]);
+                        put_edge(j,
+                                 certain && !node_set_has(certain, i) && node_set_has(certain, g->edges[e])
+                                         ? EDGE_WEAK
+                                         : EDGE_ELEMENT,
+                                 index++, g->edges[e]);
                 for (uint64_t n = further_nodes(g, i); n > 0; n--)
                         put_edge(j, EDGE_ELEMENT, index++, at++);
         }
@@ -108,11 +111,11 @@ void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
 {
         static const char *const empty[] = { "trace_function_infos", "trace_tree", "samples", "locations" };
         struct json_out j = { .to = to };
-        bool *certain = malloc((size_t)g->n_nodes + 1);
+        uint64_t *certain = node_set_new(g);
         uint32_t roots = 0;
         uint64_t further = 0;
 
-        if (certain && !graph_reach_without(g, NULL, certain, NULL)) {
+        if (certain && !graph_reach_without(g, NULL, certain, NULL, NULL)) {
                 free(certain);
                 certain = NULL;
         }

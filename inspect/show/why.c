@@ -225,49 +225,60 @@ static bool fold_paths(struct question *q)
         return true;
 }
 
-/* Of what this root holds of the band, and is reached without it: the other root that holds most of that. */
-static bool find_other(const struct question *q, const bool *reached, const uint32_t *root, struct holding *ret)
+/* Of what a root holds of the band, and is reached without it: bytes by the type of the other root. */
+struct others {
+        const struct question *question;
+        uint32_t path; /* of the root */
+        uint64_t *bytes;
+};
+
+static void add_other(void *ctx, uint32_t node, uint32_t root)
+{
+        const struct others *o = ctx;
+        const struct question *q = o->question;
+
+        if (is_wanted(q, node) && type_paths_root(&q->types, q->types.of_node[node]) == o->path)
+                o->bytes[heap_graph_type_number(q->graph, root)] += heap_graph_bytes(q->graph, node);
+}
+
+/* Sets `without`, and finds the other root that holds most of what this one holds. */
+static bool reach_without(const struct question *q, struct holding *root, uint64_t *without)
 {
         const struct heap_graph *g = q->graph;
-        uint64_t *bytes = calloc((size_t)g->n_types + 1, sizeof(*bytes));
+        struct others o = { q, root->path, calloc((size_t)g->n_types + 1, sizeof(*o.bytes)) };
+        const bool good = o.bytes && graph_reach_without(g, q->types.items[root->path].name, without, add_other, &o);
 
-        for (uint32_t k = 0; bytes && k < g->n_nodes; k++)
-                if (reached[k] && is_wanted(q, k) && type_paths_root(&q->types, q->types.of_node[k]) == ret->path)
-                        bytes[heap_graph_type_number(g, root[k])] += heap_graph_bytes(g, k);
-        for (uint32_t i = 0; bytes && i < g->n_types; i++)
-                if (bytes[i] > ret->other_bytes) {
-                        ret->other = g->types[i].name;
-                        ret->other_bytes = bytes[i];
+        for (uint32_t i = 0; good && i < g->n_types; i++)
+                if (o.bytes[i] > root->other_bytes) {
+                        root->other = g->types[i].name;
+                        root->other_bytes = o.bytes[i];
                 }
-        free(bytes);
-        return bytes != NULL;
+        free(o.bytes);
+        return good;
 }
 
 /* For the largest roots, what is not reached without each, of what is reached for certain: only it holds that. */
 static bool try_without(struct question *q)
 {
-        const uint32_t n = q->graph->n_nodes;
-        bool *with = malloc(n + 1), *without = malloc(n + 1);
-        uint32_t *root = malloc(((size_t)n + 1) * sizeof(*root));
-        bool good = with && without && root && graph_reach_without(q->graph, NULL, with, NULL);
+        const struct heap_graph *g = q->graph;
+        uint64_t *with = node_set_new(g), *without = node_set_new(g);
+        bool good = with && without && graph_reach_without(g, NULL, with, NULL, NULL);
 
         for (size_t i = 0; good && i < q->n_roots && i < ROOTS_TRIED; i++) {
                 struct holding *r = &q->roots[i];
                 if (r->bytes < band_of(q)->bytes / SHARE_TRIED)
                         break;
-                good = graph_reach_without(q->graph, q->types.items[r->path].name, without, root) &&
-                       find_other(q, without, root, r);
-                for (uint32_t k = 0; good && k < n; k++) {
-                        const uint64_t bytes = with[k] && !without[k] ? heap_graph_bytes(q->graph, k) : 0;
-                        r->with_bytes += bytes;
-                        r->only_bytes += is_wanted(q, k) ? bytes : 0;
-                }
-                r->dead_bytes = good ? graph_dead_bytes_without(q->graph, with, without) : 0;
+                good = reach_without(q, r, without);
+                for (uint32_t k = 0; good && k < g->n_nodes; k++)
+                        if (node_set_has(with, k) && !node_set_has(without, k)) {
+                                r->with_bytes += heap_graph_bytes(g, k);
+                                r->only_bytes += is_wanted(q, k) ? heap_graph_bytes(g, k) : 0;
+                        }
+                r->dead_bytes = good ? graph_dead_bytes_without(g, with, without) : 0;
                 r->tried = good;
         }
         free(with);
         free(without);
-        free(root);
         return good;
 }
 

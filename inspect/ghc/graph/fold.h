@@ -83,12 +83,34 @@ uint32_t type_paths_add(struct type_paths *p, uint32_t path, const char *name);
 uint32_t type_paths_root(const struct type_paths *p, uint32_t path);
 
 /*
- * Sets `reached`, of each node, to what is held without the roots of this name (NULL: with all), and without what
- * doubtful roots hold.
- * Threads that are such roots are gone with their stacks, also where something else leads to them. `root` (may be
- * NULL): of what is reached, the root that is nearest. False: out of memory.
+ * Of a graph, breadth first: calls `reach` for each root, `from` which is GRAPH_NONE then, and for each edge of what it
+ * has said to be new; with the root that this was reached from. Roots whose numbers follow each other begin together,
+ * and further ones when nothing new is left. False: out of memory.
  */
-bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached, uint32_t *root);
+#define GRAPH_NONE UINT32_MAX
+bool graph_search(const struct heap_graph *g, bool (*reach)(void *ctx, uint32_t node, uint32_t from, uint32_t root),
+                  void *ctx);
+
+/* A set of nodes of a graph, empty, from calloc. NULL: out of memory. */
+uint64_t *node_set_new(const struct heap_graph *g);
+
+static inline bool node_set_has(const uint64_t *set, uint32_t node)
+{
+        return set[node / 64] >> (node % 64) & 1;
+}
+
+static inline void node_set_put(uint64_t *set, uint32_t node, bool is_in)
+{
+        set[node / 64] = (set[node / 64] & ~(UINT64_C(1) << (node % 64))) | (uint64_t)is_in << (node % 64);
+}
+
+/*
+ * Sets `reached` to what is held without the roots of this name (NULL: with all), and without what doubtful roots hold.
+ * Threads that are such roots are gone with their stacks, also where something else leads to them. Calls `each` (may be
+ * NULL) for what is reached, with the root that is nearest. False: out of memory.
+ */
+bool graph_reach_without(const struct heap_graph *g, const char *root_name, uint64_t *reached,
+                         void (*each)(void *ctx, uint32_t node, uint32_t root), void *ctx);
 
 /* Dead bytes in the pinned blocks in which something is reached `with`, and nothing `without`. */
-uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without);
+uint64_t graph_dead_bytes_without(const struct heap_graph *g, const uint64_t *with, const uint64_t *without);

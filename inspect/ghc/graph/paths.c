@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the paths of types are a tree, in which repetitions are folded: a list of a million cells is one node,
- * "(:)+". Nodes of the graph are numbered breadth first, so one pass over them in that order finds the shortest paths.
+ * "(:)+". A search breadth first finds the shortest paths.
  */
 #include "inspect/ghc/graph/fold.h"
 
@@ -71,22 +71,30 @@ static uint32_t path_to(struct type_paths *p, const struct graph_type *t, uint32
         return is_step && from ? type_paths_add(p, from, t->name) : from;
 }
 
+struct finding {
+        struct type_paths *paths;
+        const struct heap_graph *graph;
+};
+
+static bool reach_path(void *ctx, uint32_t node, uint32_t from, uint32_t root)
+{
+        const struct finding *f = ctx;
+        struct type_paths *p = f->paths;
+        const struct graph_type *t = heap_graph_type_of(f->graph, node);
+
+        (void)root;
+        if (p->of_node[node])
+                return false;
+        p->of_node[node] = from == GRAPH_NONE ? type_paths_add_root(p, t->name) : path_to(p, t, p->of_node[from]);
+        return p->of_node[node] != 0;
+}
+
 bool type_paths_find(struct type_paths *p, const struct heap_graph *g)
 {
+        struct finding f = { p, g };
+
         *p = (struct type_paths){ .n = 0 };
-        if (!(p->of_node = calloc((size_t)g->n_nodes + 1, sizeof(*p->of_node))))
-                return false;
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                if (graph_is_root(heap_graph_type_of(g, i)->kind) &&
-                    !(p->of_node[i] = type_paths_add_root(p, heap_graph_type_of(g, i)->name)))
-                        return false;
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++) {
-                        const uint32_t to = g->edges[e];
-                        if (!p->of_node[to])
-                                p->of_node[to] = path_to(p, heap_graph_type_of(g, to), p->of_node[i]);
-                }
-        return true;
+        return (p->of_node = calloc((size_t)g->n_nodes + 1, sizeof(*p->of_node))) && graph_search(g, reach_path, &f);
 }
 
 void type_paths_done(struct type_paths *p)
@@ -104,10 +112,80 @@ uint32_t type_paths_root(const struct type_paths *p, uint32_t path)
         return path;
 }
 
+/* ------------------------------------------------------------------------- searches */
+
+struct step {
+        uint32_t node, root;
+};
+
+bool graph_search(const struct heap_graph *g, bool (*reach)(void *ctx, uint32_t node, uint32_t from, uint32_t root),
+                  void *ctx)
+{
+        struct step *now = NULL, *next = NULL; /* as far from the roots as each other; one step further */
+        size_t n_now = 0, n_next = 0, now_capacity = 0, next_capacity = 0;
+        bool good = true;
+
+        for (uint32_t root = 0; root < g->n_nodes && good; root++) {
+                if (!graph_is_root(heap_graph_type_of(g, root)->kind))
+                        continue;
+                for (; root < g->n_nodes && graph_is_root(heap_graph_type_of(g, root)->kind) && good; root++)
+                        if (reach(ctx, root, GRAPH_NONE, root) && (good = ARRAY_RESERVE(now, now_capacity, n_now + 1)))
+                                now[n_now++] = (struct step){ root, root };
+                for (; n_now > 0 && good; n_now = n_next, n_next = 0) {
+                        for (size_t i = 0; i < n_now && good; i++)
+                                for (uint32_t e = g->first_edge[now[i].node]; e < g->first_edge[now[i].node + 1]; e++)
+                                        if (reach(ctx, g->edges[e], now[i].node, now[i].root)) {
+                                                if (!(good = ARRAY_RESERVE(next, next_capacity, n_next + 1)))
+                                                        break;
+                                                next[n_next++] = (struct step){ g->edges[e], now[i].root };
+                                        }
+                        struct step *const done = now;
+                        const size_t done_capacity = now_capacity;
+                        now = next;
+                        now_capacity = next_capacity;
+                        next = done;
+                        next_capacity = done_capacity;
+                }
+        }
+        free(now);
+        free(next);
+        return good;
+}
+
+uint64_t *node_set_new(const struct heap_graph *g)
+{
+        return calloc((size_t)g->n_nodes / 64 + 1, sizeof(uint64_t));
+}
+
 /* ------------------------------------------------------------------- without a root */
 
+struct reaching {
+        const struct heap_graph *graph;
+        const char *without;
+        uint64_t *reached;
+        void (*each)(void *ctx, uint32_t node, uint32_t root);
+        void *ctx;
+};
+
+static bool reach_node_once(void *ctx, uint32_t node, uint32_t from, uint32_t root)
+{
+        const struct reaching *r = ctx;
+
+        if (node_set_has(r->reached, node))
+                return false;
+        if (from == GRAPH_NONE) {
+                const struct graph_type *t = heap_graph_type_of(r->graph, node);
+                if (t->kind == GRAPH_DOUBTFUL_ROOT || (r->without && !strcmp(t->name, r->without)))
+                        return false;
+        }
+        node_set_put(r->reached, node, true);
+        if (r->each)
+                r->each(r->ctx, node, root);
+        return true;
+}
+
 /* Of the thread roots of this name, all threads and their stacks. */
-static void set_threads(const struct heap_graph *g, const char *name, bool *reached, bool value)
+static void set_threads(const struct heap_graph *g, const char *name, uint64_t *reached, bool value)
 {
         for (uint32_t i = 0; name && i < g->n_nodes; i++) {
                 const struct graph_type *t = heap_graph_type_of(g, i);
@@ -115,54 +193,34 @@ static void set_threads(const struct heap_graph *g, const char *name, bool *reac
                         continue;
                 for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++) {
                         const uint32_t thread = g->edges[e];
-                        reached[thread] = value;
+                        node_set_put(reached, thread, value);
                         for (uint32_t k = g->first_edge[thread]; k < g->first_edge[thread + 1]; k++)
                                 if (heap_graph_type_of(g, g->edges[k])->kind == GRAPH_STACK)
-                                        reached[g->edges[k]] = value;
+                                        node_set_put(reached, g->edges[k], value);
                 }
         }
 }
 
-bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached, uint32_t *root)
+bool graph_reach_without(const struct heap_graph *g, const char *root_name, uint64_t *reached,
+                         void (*each)(void *ctx, uint32_t node, uint32_t root), void *ctx)
 {
-        uint32_t *queue = malloc(((size_t)g->n_nodes + 1) * sizeof(*queue));
-        uint32_t n = 0;
+        struct reaching r = { g, root_name, reached, each, ctx };
 
-        if (!queue)
-                return false;
-        memset(reached, 0, g->n_nodes * sizeof(*reached));
-        for (uint32_t i = 0; i < g->n_nodes; i++) {
-                const struct graph_type *t = heap_graph_type_of(g, i);
-                if (graph_is_root(t->kind) && t->kind != GRAPH_DOUBTFUL_ROOT &&
-                    !(root_name && !strcmp(t->name, root_name))) {
-                        reached[i] = true;
-                        queue[n++] = i;
-                        if (root)
-                                root[i] = i;
-                }
-        }
+        memset(reached, 0, ((size_t)g->n_nodes / 64 + 1) * sizeof(*reached));
         set_threads(g, root_name, reached, true); /* so that the search passes over them */
-        for (uint32_t done = 0; done < n; done++)
-                for (uint32_t e = g->first_edge[queue[done]]; e < g->first_edge[queue[done] + 1]; e++)
-                        if (!reached[g->edges[e]]) {
-                                reached[g->edges[e]] = true;
-                                queue[n++] = g->edges[e];
-                                if (root)
-                                        root[g->edges[e]] = root[queue[done]];
-                        }
+        const bool good = graph_search(g, reach_node_once, &r);
         set_threads(g, root_name, reached, false);
-        free(queue);
-        return true;
+        return good;
 }
 
-uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without)
+uint64_t graph_dead_bytes_without(const struct heap_graph *g, const uint64_t *with, const uint64_t *without)
 {
         bool stays = false, stays_without = false;
         uint64_t bytes = 0;
 
         for (uint32_t i = 0; i < g->n_pins; i++) {
-                stays |= with[g->pins[i].node];
-                stays_without |= without[g->pins[i].node];
+                stays |= node_set_has(with, g->pins[i].node);
+                stays_without |= node_set_has(without, g->pins[i].node);
                 if (!g->pins[i].dead_words)
                         continue;
                 bytes += stays && !stays_without ? UINT64_C(8) * g->pins[i].dead_words : 0;

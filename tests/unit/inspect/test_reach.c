@@ -20,7 +20,7 @@ struct found {
         struct heap_snapshot snapshot;
         struct heap_graph graph;
         struct type_paths paths;
-        bool *left; /* what is reached without some root */
+        uint64_t *left; /* what is reached without some root */
 };
 
 static void find(struct found *f, struct draft *d)
@@ -36,7 +36,7 @@ static void find(struct found *f, struct draft *d)
         heap_graph_init(&f->graph);
         assert_true(reach_all(&f->graph, &f->snapshot, NULL));
         assert_true(type_paths_find(&f->paths, &f->graph));
-        f->left = malloc(f->graph.n_nodes);
+        f->left = node_set_new(&f->graph);
         assert_non_null(f->left);
 }
 
@@ -74,8 +74,8 @@ static const char *path_to(const struct found *f, uint64_t at)
 
 static bool is_left_without(const struct found *f, uint64_t at, const char *root)
 {
-        assert_true(graph_reach_without(&f->graph, root, f->left, NULL));
-        return f->left[node_at(f, at)];
+        assert_true(graph_reach_without(&f->graph, root, f->left, NULL, NULL));
+        return node_set_has(f->left, node_at(f, at));
 }
 
 /* Closures of a type that no root holds. */
@@ -168,6 +168,17 @@ TEST(test_cafs)
         done(&f, d);
 }
 
+struct nearest {
+        uint32_t of, root;
+};
+
+static void see_nearest(void *ctx, uint32_t node, uint32_t root)
+{
+        struct nearest *n = ctx;
+
+        n->root = node == n->of ? root : n->root;
+}
+
 /* What a thread's frames hold, and what two hold is not gone without one of them. */
 TEST(test_threads)
 {
@@ -189,10 +200,9 @@ TEST(test_threads)
         assert_int_equal(node_at(&f, number), UINT32_MAX);
         assert_false(is_left_without(&f, box, "thread in Main.serve"));
         assert_true(is_left_without(&f, shared, "thread in Main.serve"));
-        uint32_t *root = malloc(f.graph.n_nodes * sizeof(*root));
-        assert_true(root && graph_reach_without(&f.graph, "thread in Main.serve", f.left, root));
-        assert_string_equal(heap_graph_type_of(&f.graph, root[node_at(&f, shared)])->name, "thread in Main.watch");
-        free(root);
+        struct nearest nearest = { .of = node_at(&f, shared) };
+        assert_true(graph_reach_without(&f.graph, "thread in Main.serve", f.left, see_nearest, &nearest));
+        assert_string_equal(heap_graph_type_of(&f.graph, nearest.root)->name, "thread in Main.watch");
         assert_true(is_left_without(&f, box, "another"));
         done(&f, d);
 }
@@ -563,14 +573,15 @@ TEST(test_dead_bytes_of_pinned_blocks)
         (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, both }, 2);
         (void)draft_thread(d, 1, 8, (uint64_t[]){ other, second, box }, 3);
         find(&f, d);
-        bool *with = malloc(f.graph.n_nodes), *none = calloc(f.graph.n_nodes, 1);
-        assert_true(with && none && graph_reach_without(&f.graph, NULL, with, NULL));
+        uint64_t *with = node_set_new(&f.graph), *none = node_set_new(&f.graph);
+        assert_true(with && none && graph_reach_without(&f.graph, NULL, with, NULL, NULL));
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, none), 24 * (1 + 1 + 3)); /* not the last block */
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, with), 0);
-        memcpy(f.left, with, f.graph.n_nodes);
-        f.left[node_at(&f, arrays[0])] = f.left[node_at(&f, arrays[1])] = false;
+        memcpy(f.left, with, (f.graph.n_nodes / 64 + 1) * sizeof(*with));
+        node_set_put(f.left, node_at(&f, arrays[0]), false);
+        node_set_put(f.left, node_at(&f, arrays[1]), false);
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24);
-        f.left[node_at(&f, second)] = false;
+        node_set_put(f.left, node_at(&f, second), false);
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24 * 2);
         free(with);
         free(none);
