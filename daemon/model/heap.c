@@ -102,6 +102,7 @@ void heap_allocated(struct model *m, const struct hw_event *e)
         if (!a->known)
                 a->first = point;
         a->known = true;
+        raise_max(&m->heap_state.allocated_time_ns, e->time_ns);
         a->newest[e->time_ns / NS_PER_S % ALLOCATION_SLOTS] = point;
         m->changes |= MODEL_HEAP;
 }
@@ -138,6 +139,14 @@ void heap_size(struct model *m, const struct hw_event *e)
         if (h->allocated_bytes != UNKNOWN_U64) /* this event ends every collection: one sample for all capabilities */
                 model_sample(m, SERIES_ALLOCATED, e->time_ns, h->allocated_bytes);
         m->changes |= MODEL_HEAP;
+}
+
+void heap_close(struct model *m)
+{
+        const uint64_t time_ns = m->heap_state.allocated_time_ns;
+
+        if (m->heap.allocated_bytes != UNKNOWN_U64 && time_ns > m->heap_state.size_time_ns)
+                model_sample(m, SERIES_ALLOCATED, time_ns, m->heap.allocated_bytes);
 }
 
 /*

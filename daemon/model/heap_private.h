@@ -61,7 +61,7 @@ void sched_cap_enable(struct model *m, const struct hw_event *e);
 
 struct heap_state {
         /* of the values in struct heap */
-        uint64_t size_time_ns, blocks_time_ns, return_time_ns, fact_time_ns[CARRIED_FACTS];
+        uint64_t allocated_time_ns, size_time_ns, blocks_time_ns, return_time_ns, fact_time_ns[CARRIED_FACTS];
         struct allocation allocation; /* of the program as a whole, where that is what is known */
 };
 
@@ -70,6 +70,8 @@ void heap_clear_allocation(struct allocation *a);
 
 void heap_allocated(struct model *m, const struct hw_event *e);
 void heap_size(struct model *m, const struct hw_event *e);
+void heap_close(
+        struct model *m); /* samples what was allocated after the last collection, as the runtime tells it at its end */
 void heap_compare_limit(struct model *m); /* for CARRIED_HEAP_LIMIT_USED */
 void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);

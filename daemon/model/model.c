@@ -290,6 +290,7 @@ void model_close_bands(struct model *m, bool closed)
 void model_end_run(struct model *m, bool completed)
 {
         census_close(m);
+        heap_close(m);
         gc_close(m);
         if (m->gc_state.seen)
                 m->changes |= MODEL_GC; /* shares of time are up to the last event */

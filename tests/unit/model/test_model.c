@@ -344,6 +344,13 @@ FEED_TEST(test_heap)
         assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
         ev(&f, HW_HEAP_ALLOCATED, NONE, 61 * SECOND, "48", U(0), U(7)); /* of no capability */
         assert_int_equal(h->allocated_bytes, 45000000);
+        model_end_run(f.m, true);
+        assert_int_equal(f.n_samples[SERIES_ALLOCATED], 31); /* the late size was one */
+        model_resume_run(f.m, false);
+        ev(&f, HW_HEAP_ALLOCATED, 1, 62 * SECOND, "48", U(0), U(15000600)); /* behind the last collection */
+        model_end_run(f.m, true);
+        assert_int_equal(f.n_samples[SERIES_ALLOCATED], 32);
+        assert_int_equal(model_series(f.m, SERIES_ALLOCATED, &view)->total.cell.last, 45000600);
 }
 
 /* Of a program that is watched from outside: sums by the runtime's own counters, and no single collection. */
