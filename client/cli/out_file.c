@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/error.h"
+
 bool out_file_is_input(const char *name, const char *input)
 {
         struct stat st, of;
@@ -53,11 +55,10 @@ int out_file_open(struct out_file *o, const char *name)
 
 int out_file_close(struct out_file *o, int status)
 {
-        errno = 0;
-        bool bad = fflush(o->to) != 0 || ferror(o->to);
+        const int failed = stream_flush(o->to);
 
-        if (status == 0 && bad)
-                status = errno ? -errno : -EIO;
+        if (status == 0)
+                status = failed;
         if (o->to != stdout && fclose(o->to) != 0 && status == 0)
                 status = -errno;
         if (o->temporary && status == 0 && rename(o->temporary, o->name) != 0)

@@ -183,11 +183,9 @@ static void put_head(FILE *out, size_t tests, size_t failures, size_t errors)
 
 static int finish_output(FILE *out)
 {
-        int bad = ferror(out);
+        const int failed = stream_flush(out);
 
-        if (fclose(out) != 0 || bad)
-                return errno ? -errno : -EIO;
-        return 0;
+        return fclose(out) != 0 && !failed ? -errno : failed;
 }
 
 /* Writes the file. `files[i]` is the path of target i. Returns 0 or a negative errno. */

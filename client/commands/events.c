@@ -115,7 +115,7 @@ static int print_events(struct request *r, const Hw__Update *u)
         }
         if (cursor.broken)
                 return -EBADMSG;
-        return ferror(stdout) ? -(errno ? errno : EIO) : 0;
+        return ferror(stdout) ? stream_flush(stdout) : 0;
 }
 
 static bool counts_alone(const struct request *r)
@@ -152,7 +152,7 @@ static int read_log(struct request *r)
                         event_counts_print_json(stdout, &r->types, wanted);
                 else if (r->count)
                         event_counts_print_text(stdout, &r->types, wanted);
-                status = fflush(stdout) || ferror(stdout) ? -(errno ? errno : EIO) : 0;
+                status = stream_flush(stdout);
         }
         if (status == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;

@@ -82,12 +82,6 @@ static bool is_update_wanted(const struct pipe *p, const Hw__Update *u)
         return u->target ? selection_has_target(&p->from, u->target) : p->from.targets.n == 0;
 }
 
-/* 0, or -errno of the output. */
-static int flush_output(void)
-{
-        return ferror(stdout) || fflush(stdout) ? -(errno ? errno : EIO) : 0;
-}
-
 static int print_json(const struct pipe *p, const Hw__Update *u)
 {
         char *json = hw_json(&u->base, p->numbers);
@@ -97,10 +91,9 @@ static int print_json(const struct pipe *p, const Hw__Update *u)
                 return -ENOMEM;
         n = strlen(json);
         json[n] = '\n'; /* in place of the NUL, so that a line is one write */
-        errno = 0;
         (void)fwrite(json, 1, n + 1, stdout);
         free(json);
-        return flush_output();
+        return stream_flush(stdout);
 }
 
 static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
@@ -111,9 +104,8 @@ static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
                 return -ENOMEM;
         if (!is_update_wanted(p, u))
                 return 0;
-        errno = 0;
         csv_update(&p->rows, p->world, daemon, u);
-        return p->rows.no_memory ? -ENOMEM : flush_output();
+        return p->rows.no_memory ? -ENOMEM : stream_flush(stdout);
 }
 
 static void print_notice(const struct feed *feed, const char *what)
@@ -192,7 +184,7 @@ static int follow_feed(struct pipe *p)
                 return command_error(&command_pipe, "%s", error.text);
         if (p->format == FORMAT_CSV)
                 (void)fputs(CSV_HEADER, stdout);
-        if (check_written(flush_output(), &status))
+        if (check_written(stream_flush(stdout), &status))
                 while (!signals_stop() && handle_feed(p, feed, &status))
                         continue;
         feed_close(&feed);

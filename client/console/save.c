@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "client/console/console.h"
+#include "proto/base/error.h"
 
 enum { NAME = 200 };
 
@@ -32,8 +33,8 @@ static int save_table(const struct console *c, const struct table *table, char *
         if (!f)
                 return errno;
         table_csv(f, &c->scene, table);
-        int bad = ferror(f) ? EIO : 0;
-        return fclose(f) ? errno : bad;
+        const int failed = -stream_flush(f);
+        return fclose(f) && !failed ? errno : failed;
 }
 
 void console_save(struct console *c)

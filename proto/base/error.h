@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #define ERROR_TEXT_MAX 1024
 
@@ -19,3 +20,9 @@ bool error_set(struct error *error, const char *format, ...) __attribute__((form
 
 /* Returns `code`, a negative errno. */
 int error_code(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Flushes the stream. 0, or -errno: why something that was written to it is lost, now or before. The output is broken
+ * then, and may have a line end more.
+ */
+int stream_flush(FILE *to);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 #include "proto/cli/options.h"
@@ -123,14 +124,11 @@ static bool reader_left(void)
 
 int command_exit(const char *program, int status)
 {
-        bool failed = ferror(stdout);
+        const int failed = stream_flush(stdout);
 
-        errno = 0;
-        failed = fflush(stdout) != 0 || failed;
         if (!failed || reader_left() || (status != EXIT_OK && status != EXIT_FINDING))
                 return status;
-        (void)fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno ? ": " : "",
-                      errno ? strerror(errno) : "");
+        (void)fprintf(stderr, "%s: cannot write to standard output: %s\n", program, strerror(-failed));
         return EXIT_USAGE;
 }
 

@@ -50,7 +50,7 @@ def test_a_full_disk_ends_with_2(command):
     with open("/dev/full", "wb") as full:
         done = run(command, COMMANDS[command], stdout=full)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
-    assert b"No space left" in done.stderr or b"cannot write" in done.stderr
+    assert b"No space left" in done.stderr
 
 
 FILES = ["report --threshold 1 {log} -o a.svg", "report {log} -o a.html", "report --format json {log} -o a.json", "convert {log} --to hp -o a.hp",

@@ -307,7 +307,7 @@ def test_no_file_has_another_format_than_its_name_says(tmp_path, name, more, goo
 
 def test_a_full_disk_and_a_reader_that_left():
     with open("/dev/full", "wb") as full:
-        for form in ("table", "csv", "json"):
+        for form in ("table", "csv", "json", "ndjson", "tsv", "markdown"):
             done = subprocess.run([*QUERY, "SELECT * FROM events", LEAKY, "-f", form], stdout=full, stderr=subprocess.PIPE)
             assert done.returncode == 2 and b"cannot write: No space left" in done.stderr, done.stderr
     piped_into = subprocess.run(f"{QUERY[0]} query 'SELECT * FROM events' {LEAKY} -f csv | head -n 1", shell=True, capture_output=True)

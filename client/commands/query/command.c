@@ -213,7 +213,7 @@ static int answer_again(const struct request *r, const struct command *c, const 
                 if (is_screen)
                         (void)fputs("\033[H\033[2J", stdout);
                 status = answer_once(r, c, sql, NULL, sources, n);
-                if (fflush(stdout) != 0 || ferror(stdout))
+                if (stream_flush(stdout) != 0)
                         break;
                 if (status == EXIT_OK && !signals_stop())
                         (void)poll(NULL, 0, (int)(r->every_ns / NS_PER_MS));

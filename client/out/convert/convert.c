@@ -195,7 +195,7 @@ static int read_log(struct request *r, const struct format *f, struct conversion
                 if (signals_stop())
                         status = -EINTR;
                 else if (status == 0 && ferror(c->out))
-                        status = errno ? -errno : -EIO;
+                        status = stream_flush(c->out);
         }
         progress_end(&progress);
         if (event == FEED_FAILED)

@@ -494,9 +494,7 @@ static int write_all(const struct reporter *r, FILE *to)
 {
         int status = is_picture(r) ? write_picture(r, to) : write_page(r, to);
 
-        if (!status && (fflush(to) || ferror(to)))
-                status = errno ? -errno : -EIO;
-        return status;
+        return status ? status : stream_flush(to);
 }
 
 /* "run.eventlog" and "run.eventlog.gz" become "run.html", as does the target "run". NULL: out of memory. */
