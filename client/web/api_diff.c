@@ -9,6 +9,7 @@
 #include "client/cli/command.h"
 #include "client/past/diff/side.h"
 #include "client/past/diff/print.h"
+#include "client/answers/api/state_json.h"
 #include "client/out/http/answer.h"
 
 struct diff_job {
@@ -68,7 +69,7 @@ static bool parse(const struct web_subjects *among, const char *query, struct di
 {
         struct evkeyvalq parameters;
 
-        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
+        if (!query_parameters(query, &parameters))
                 return error_set(error, "malformed query");
         bool good = find_side(among, &parameters, "a", &ret->a, error) &&
                     find_side(among, &parameters, "b", &ret->b, error);

@@ -15,6 +15,7 @@
 
 #include "client/cli/endpoints.h"
 #include "client/cli/own_command.h"
+#include "client/answers/api/state_json.h"
 #include "client/out/http/answer.h"
 #include "proto/base/array.h"
 #include "proto/base/time.h"
@@ -162,7 +163,7 @@ static bool parse_request(const struct web_subjects *among, const char *query, s
         struct evkeyvalq all;
         bool good = true;
 
-        if (evhttp_parse_query_str(query ? query : "", &all) < 0)
+        if (!query_parameters(query, &all))
                 return error_set(error, "malformed query");
         const char *sql = evhttp_find_header(&all, "sql");
         if (!sql || !*sql || strlen(sql) >= sizeof(q->sql))

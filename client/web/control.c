@@ -19,6 +19,7 @@
 #include "client/cli/report.h"
 #include "client/launch/program/agent_census.h"
 #include "client/world/state/world.h"
+#include "client/answers/api/state_json.h"
 #include "client/out/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
@@ -345,7 +346,7 @@ void control_answer(struct evhttp_request *req, const struct control_parts *part
                 answer_error(req, 413, "the request is longer than %d bytes", BODY_MOST);
                 return;
         }
-        if (evhttp_parse_query_str(text, &form) < 0) {
+        if (!query_parameters(text, &form)) {
                 answer_error(req, 400, "malformed form");
                 free(text);
                 return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* history_query.c - parameters of a query: each is checked, and unknown ones are rejected by name. */
 #include "client/web/history_query.h"
+#include "client/answers/api/state_json.h"
 #include "proto/base/array.h"
 
 #include <event2/http.h>
@@ -43,7 +44,7 @@ bool query_parse(const char *query, const struct query_parameter *known, size_t 
         struct evkeyvalq given;
         bool good = true;
 
-        if (evhttp_parse_query_str(query ? query : "", &given) < 0)
+        if (!query_parameters(query, &given))
                 return error_set(error, "malformed query");
         for (const struct evkeyval *kv = given.tqh_first; good && kv; kv = kv->next.tqe_next) {
                 char names[128];

@@ -202,7 +202,7 @@ void inspections_answer(struct inspections *p, enum inspecting_what what, struct
         const struct item *found = NULL;
         struct document d;
 
-        if (evhttp_parse_query_str(query ? query : "", &parameters) == 0) {
+        if (query_parameters(query, &parameters)) {
                 const char *text = evhttp_find_header(&parameters, "target");
                 if (text)
                         (void)detail_add(&one, text);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "client/answers/api/state_json.h"
 #include "client/out/http/answer.h"
 #include "client/out/http/connections.h"
 #include "client/out/metrics/collect.h"
@@ -153,7 +154,7 @@ static bool accept_token(struct server *s, struct evhttp_request *req, const cha
         char cookie[TOKEN_MOST + 128];
         bool tls = proxied && !strcasecmp(proxied, "https");
 
-        if (strcmp(path, "/") || !query || evhttp_parse_query_str(query, &parameters) < 0)
+        if (strcmp(path, "/") || !query_parameters(query, &parameters))
                 return false;
         const char *text = evhttp_find_header(&parameters, "token");
         const struct guard_token *token = text ? guard_find(&s->options.guard, text) : NULL;

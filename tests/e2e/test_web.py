@@ -515,6 +515,7 @@ def test_tokens():
             assert web.ask("/api/state", headers={"Authorization": "Bearer correct-horse-batterz"})[0] == 401
             assert web.ask("/?token=wrong-horse-battery")[0] == 401
             assert web.ask(f"/api/state?token={token}")[0] == 401
+            assert web.ask(f"/?token={token}&flag")[0] == web.ask(f"/?flag&token={token}&")[0] == 303
             status, headers, _ = web.ask(f"/?token={token}")
             assert status == 303 and headers["Location"] == "./"
             assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]

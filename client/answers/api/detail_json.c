@@ -3,10 +3,33 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/answers/api/state_json.h"
 #include "proto/base/digits.h"
+
+/* libevent 2.1 drops all parameters where one has no "=". */
+bool query_parameters(const char *query, struct evkeyvalq *ret)
+{
+        char *text = malloc(2 * strlen(query ? query : "") + 1), *end = text;
+
+        for (const char *at = query; text && at && *at;) {
+                const size_t n = strcspn(at, "&");
+
+                end = mempcpy(end, at, n);
+                if (n > 0 && !memchr(at, '=', n))
+                        *end++ = '=';
+                at += n;
+                if (*at)
+                        *end++ = *at++;
+        }
+        if (text)
+                *end = '\0';
+        const bool good = text && evhttp_parse_query_str(text, ret) == 0;
+        free(text);
+        return good;
+}
 
 bool detail_add(struct detail *list, const char *text)
 {
@@ -73,7 +96,7 @@ bool detail_parse(struct detail *ret, const char *query)
         bool good = true;
 
         *ret = (struct detail){ .all = true };
-        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
+        if (!query_parameters(query, &parameters))
                 return false;
         for (const struct evkeyval *kv = parameters.tqh_first; kv; kv = kv->next.tqe_next) {
                 if (!strcmp(kv->key, "trends"))

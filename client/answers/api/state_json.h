@@ -13,6 +13,8 @@
 
 #define DETAIL_MAX 32
 
+struct evkeyvalq; /* libevent's */
+
 /* For which targets all is wanted; of the others their state and alerts. */
 struct detail {
         bool all;
@@ -33,6 +35,12 @@ const struct world_target *detail_find(const struct detail *d, size_t i, const s
 
 /* Its targets get their whole past, of which a daemon may be asked for the rest: world_focus(). */
 void detail_focus(const struct detail *d, struct world *world);
+
+/*
+ * Parameters of a query or form (NULL: none), to evhttp_clear_headers(). One without "=" has an empty value. False:
+ * they are malformed, and there are none.
+ */
+bool query_parameters(const char *query, struct evkeyvalq *ret);
 
 /* ?detail=A&detail=B; without it, all. &trends=series: no trends of bands. False: malformed. */
 bool detail_parse(struct detail *ret, const char *query);
