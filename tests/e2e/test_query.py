@@ -414,6 +414,12 @@ def test_formats_agree():
     assert ask("SELECT max(pause) AS p, 1 AS n FROM collections WHERE 0", LEAKY, "--units") == [{"p": "s", "n": ""}, {"p": None, "n": 1}]
     assert ask(sql, LEAKY, "--units", form="ndjson").splitlines()[:2] == ['{"name":"","bytes":"B"}', json.dumps(rows[0], separators=(",", ":"))]
     assert "--units" in ask(sql, LEAKY, "--units", form="csv", status=2)
+    odd = "SELECT x'00ff0a41' AS blob, 9e999 AS most, -9e999 AS least, NULL AS none, 'a*b_c`d<e>&_\\' || char(10) || '|' AS markup"
+    assert ask(odd, LEAKY) == [{"blob": "X'00FF0A41'", "most": None, "least": None, "none": None, "markup": "a*b_c`d<e>&_\\\n|"}]
+    for form in ("csv", "tsv"):
+        assert re.split("[,\t]", ask(odd, LEAKY, form=form).splitlines()[1]) == ["X'00FF0A41'", "inf", "-inf", "", "a*b_c`d<e>&_\\\\n|"]
+    assert ask(odd, LEAKY, form="markdown").splitlines()[2] == r"| X'00FF0A41' | inf | -inf |  | a\*b_c\`d\<e>\&\_\\\\n\| |"
+    assert "X'00FF0A41'   inf   -inf" in ask(odd, LEAKY, form="table")
     assert ask("SELECT '=1+1' AS a, -1 AS n", LEAKY, form="csv").splitlines()[1] == "'=1+1,-1"
     assert ask("SELECT '=1+1' AS a, -1 AS n", LEAKY, form="tsv").splitlines()[1] == "'=1+1\t-1"
     assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
@@ -444,7 +450,8 @@ def test_a_log_without_events_has_no_length(tmp_path):
 
 def test_memory_is_bounded():
     assert "memory" in ask("SELECT length(a || b) FROM (SELECT hex(zeroblob(3e8)) AS a, hex(zeroblob(3e8)) AS b)", LEAKY, status=2)
-    assert "memory" in ask("SELECT randomblob(1e9)", LEAKY, form="table", status=2), "no room for the text of a cell"
+    for form in ("table", "json"):
+        assert "memory" in ask("SELECT randomblob(1e9)", LEAKY, form=form, status=2), "no room for the text of a cell"
 
 
 def test_what_is_sorted_is_in_no_file():

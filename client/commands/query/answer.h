@@ -23,6 +23,12 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON, QUERY_NDJSON,
 int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, bool units, unsigned columns);
 int query_print_sheet(FILE *to, sqlite3_stmt *statement, unsigned columns); /* QUERY_TABLE, of sheet.c */
 
+/*
+ * The text of a value, until the next step; of a blob what SQL has for it, X'00FF', in *ret_blob, for sqlite3_free(),
+ * NULL of others. NULL: no memory.
+ */
+const char *query_text(sqlite3_stmt *row, int i, char **ret_blob);
+
 /* The rows of a query as a picture: in the terminal, or as SVG. */
 
 enum query_chart { QUERY_NO_CHART, QUERY_LINE, QUERY_BAR, QUERY_AREA };

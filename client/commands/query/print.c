@@ -20,10 +20,15 @@ static bool print_tsv_text(FILE *to, const char *safe)
         return true;
 }
 
+/* Nothing of it is markup; within a word '_' is none. */
 static bool print_markdown_text(FILE *to, const char *safe)
 {
-        for (; *safe; safe++) {
-                if (*safe == '|')
+        char before = ' ';
+
+        for (; *safe; before = *safe++) {
+                const bool in_word = query_is_word_character(before) && query_is_word_character(safe[1]);
+
+                if (strchr("\\|*<`[&~", *safe) || (*safe == '_' && !in_word))
                         (void)putc('\\', to);
                 (void)putc(*safe, to);
         }
@@ -50,8 +55,32 @@ static bool print_text(FILE *to, const char *text, const struct lines *l)
         return good;
 }
 
-static void print_value(struct json_out *j, sqlite3_stmt *row, int i)
+const char *query_text(sqlite3_stmt *row, int i, char **ret_blob)
 {
+        *ret_blob = NULL;
+        if (sqlite3_column_type(row, i) != SQLITE_BLOB)
+                return (const char *)sqlite3_column_text(row, i);
+        const uint8_t *bytes = sqlite3_column_blob(row, i);
+        const size_t n = (size_t)sqlite3_column_bytes(row, i);
+        char *text = sqlite3_malloc64(2 * n + sizeof("X''")); /* within the memory of the query */
+
+        if (!text)
+                return NULL;
+        char *end = stpcpy(text, "X'");
+        for (size_t k = 0; k < n; k++) {
+                *end++ = "0123456789ABCDEF"[bytes[k] >> 4];
+                *end++ = "0123456789ABCDEF"[bytes[k] & 15];
+        }
+        (void)stpcpy(end, "'");
+        return *ret_blob = text;
+}
+
+/* False: no memory. */
+static bool print_value(struct json_out *j, sqlite3_stmt *row, int i)
+{
+        const char *text = "";
+        char *blob;
+
         switch (sqlite3_column_type(row, i)) {
         case SQLITE_NULL:
                 json_none(j);
@@ -63,8 +92,10 @@ static void print_value(struct json_out *j, sqlite3_stmt *row, int i)
                 json_double(j, sqlite3_column_double(row, i));
                 break;
         default:
-                json_text(j, (const char *)sqlite3_column_text(row, i));
+                json_text(j, text = query_text(row, i, &blob));
+                sqlite3_free(blob);
         }
+        return text;
 }
 
 /* Numbers so that they read back as the same; what is not known is empty. False: no memory. */
@@ -72,12 +103,18 @@ static bool print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *
 {
         struct json_out j = { .to = to };
         const int type = sqlite3_column_type(row, i);
+        bool good = true;
 
-        if (type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-                return print_text(to, (const char *)sqlite3_column_text(row, i), l);
-        if (type == SQLITE_INTEGER || (type == SQLITE_FLOAT && isfinite(sqlite3_column_double(row, i))))
-                print_value(&j, row, i);
-        return true;
+        if (type == SQLITE_FLOAT && isinf(sqlite3_column_double(row, i))) {
+                (void)fputs(sqlite3_column_double(row, i) < 0 ? "-inf" : "inf", to);
+        } else if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+                good = print_value(&j, row, i);
+        } else if (type != SQLITE_NULL) {
+                char *blob;
+                good = print_text(to, query_text(row, i, &blob), l);
+                sqlite3_free(blob);
+        }
+        return good;
 }
 
 static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l, bool rule)
@@ -103,7 +140,7 @@ static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l,
         return good ? status : SQLITE_NOMEM;
 }
 
-static void print_units(struct json_out *j, sqlite3_stmt *statement)
+static bool print_units(struct json_out *j, sqlite3_stmt *statement)
 {
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(statement); i++) {
@@ -111,47 +148,53 @@ static void print_units(struct json_out *j, sqlite3_stmt *statement)
                 json_text(j, query_unit_of(statement, i));
         }
         json_close(j, '}');
+        return true;
 }
 
-static void print_object(struct json_out *j, sqlite3_stmt *row)
+static bool print_object(struct json_out *j, sqlite3_stmt *row)
 {
+        bool good = true;
+
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(row); i++) {
                 json_text_key(j, sqlite3_column_name(row, i));
-                print_value(j, row, i);
+                good = print_value(j, row, i) && good;
         }
         json_close(j, '}');
+        return good;
 }
 
 /* An item of the array that is open, or a text of its own with its line end. */
-static void print_line(struct json_out *j, sqlite3_stmt *statement, bool alone,
-                       void (*print)(struct json_out *j, sqlite3_stmt *statement))
+static bool print_line(struct json_out *j, sqlite3_stmt *statement, bool alone,
+                       bool (*print)(struct json_out *j, sqlite3_stmt *statement))
 {
         struct json_out line = { .to = j->to };
 
         if (!alone)
                 json_line(j);
-        print(alone ? &line : j, statement);
+        const bool good = print(alone ? &line : j, statement);
         if (alone)
                 (void)putc('\n', j->to);
+        return good;
 }
 
 static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each, bool units)
 {
         struct json_out j = { .to = to };
-        int status;
+        bool good = true;
+        int status = SQLITE_ROW;
 
         if (!a_line_each)
                 json_open(&j, '[');
         if (units)
-                print_line(&j, statement, a_line_each, print_units);
-        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to))
-                print_line(&j, statement, a_line_each, print_object);
+                (void)print_line(&j, statement, a_line_each, print_units);
+        while (good && (status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to))
+                good = print_line(&j, statement, a_line_each, print_object);
         if (!a_line_each) {
                 json_close(&j, ']');
                 (void)putc('\n', to);
         }
-        return status;
+        return good ? status : SQLITE_NOMEM;
 }
 
 int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, bool units, unsigned columns)

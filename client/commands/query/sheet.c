@@ -90,7 +90,8 @@ static bool add_cell(struct sheet *s, unsigned i, sqlite3_stmt *row)
         const int type = sqlite3_column_type(row, (int)i);
         char text[CELL_MAX] = "-";
         const bool is_text = type == SQLITE_TEXT || type == SQLITE_BLOB;
-        const char *given = is_text ? (const char *)sqlite3_column_text(row, (int)i) : NULL;
+        char *blob = NULL;
+        const char *given = is_text ? query_text(row, (int)i, &blob) : NULL;
         struct sheet_cell cell = { .number = NAN };
 
         if (is_text && !given) /* no memory for it */
@@ -99,6 +100,7 @@ static bool add_cell(struct sheet *s, unsigned i, sqlite3_stmt *row)
                 (void)hw_terminal_text(text, sizeof(text), given);
         else if (type != SQLITE_NULL)
                 format_number(text, sizeof(text), row, (int)i);
+        sqlite3_free(blob);
         /* seconds are never whole by chance: an integer of that name is a count */
         if (type == SQLITE_FLOAT || (type == SQLITE_INTEGER && strcmp(c->unit, "s") != 0 && *c->unit)) {
                 const double magnitude = fabs(cell.number = sqlite3_column_double(row, (int)i));
