@@ -21,4 +21,5 @@
 #define AGENT_CAPABILITIES      1024 /* definitions of further ones are left out and counted */
 #define AGENT_FD_FROM           200  /* our descriptors: above those that programs rely on */
 #define AGENT_OPEN_FILES        64u  /* with a lower limit of open files the program is left alone */
+#define AGENT_FILE_BYTES        32u  /* likewise, of the size of a file: of the claim */
 #define AGENT_STACK_BYTES       (256u << 10) /* of each of our threads */

@@ -74,7 +74,7 @@ static void lock_claim(struct listener *l, int fd)
 /* Only the first program that claims this socket gets it, even after it has ended. */
 static bool claim_socket(struct listener *l, struct error *error)
 {
-        char pid[32];
+        char pid[AGENT_FILE_BYTES];
         int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
         int fd;
 
@@ -183,6 +183,9 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
                                  "its limit of open files is %lu, and the agent needs some: raise it to %u or more "
                                  "(ulimit -n)",
                                  (unsigned long)limit.rlim_cur, AGENT_OPEN_FILES);
+        /* the claim would be its end, by SIGXFSZ */
+        if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < AGENT_FILE_BYTES)
+                return error_set(error, "it may not write to any file, and the agent needs to (ulimit -f)");
         l->reader = s->reader;
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))

@@ -535,6 +535,12 @@ static void refusals(const char *path)
         MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
         MUST(!server_open(&s, &error) && strstr(error.text, "its limit of open files is 63"));
         MUST(access(path, F_OK) < 0 && setrlimit(RLIMIT_NOFILE, &enough) == 0);
+        /* One that may not write files is not ended by ours. */
+        struct rlimit size;
+        MUST(getrlimit(RLIMIT_FSIZE, &size) == 0);
+        MUST(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, size.rlim_max }) == 0);
+        MUST(!server_open(&s, &error) && strstr(error.text, "may not write to any file"));
+        MUST(access(path, F_OK) < 0 && setrlimit(RLIMIT_FSIZE, &size) == 0);
         /* Once means once, even after the first is gone. */
         s.once = true;
         MUST(server_open(&s, &error));
