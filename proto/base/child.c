@@ -20,8 +20,10 @@ static int set_attributes(posix_spawnattr_t *attributes, enum child_place place)
         (void)sigemptyset(&defaults);
         if (place == CHILD_APART)
                 (void)sigfillset(&defaults);
-        else
+        else {
                 (void)sigaddset(&defaults, SIGPIPE);
+                (void)sigaddset(&defaults, SIGXFSZ);
+        }
         if ((err = posix_spawnattr_setsigmask(attributes, &none)) ||
             (err = posix_spawnattr_setsigdefault(attributes, &defaults)) ||
             (err = posix_spawnattr_setpgroup(attributes, 0)))

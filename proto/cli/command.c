@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
@@ -141,18 +142,21 @@ void command_standard_descriptors(void)
         }
 }
 
-static struct sigaction pipe_before;
+static const int write_errors[] = { SIGPIPE, SIGXFSZ };
+static struct sigaction before[ARRAY_SIZE(write_errors)];
 static mode_t umask_before;
 
 void command_set_up(void)
 {
-        (void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &pipe_before);
+        for (size_t i = 0; i < ARRAY_SIZE(write_errors); i++)
+                (void)sigaction(write_errors[i], &(struct sigaction){ .sa_handler = SIG_IGN }, &before[i]);
         umask_before = umask(077);
         (void)umask(umask_before & 077);
 }
 
 void command_restore(void)
 {
-        (void)sigaction(SIGPIPE, &pipe_before, NULL);
+        for (size_t i = 0; i < ARRAY_SIZE(write_errors); i++)
+                (void)sigaction(write_errors[i], &before[i], NULL);
         (void)umask(umask_before);
 }

@@ -82,8 +82,8 @@ int command_main(const struct command *c, int argc, char **argv);
 void command_standard_descriptors(void);
 
 /*
- * From now on a reader that leaves is a write error, not our end, and what we make can be read by its owner, whatever
- * the umask. Programs that we start get SIGPIPE and umask as they were.
+ * From now on a reader that leaves and a file at its limit (ulimit -f) are write errors, not our end, and what we make
+ * can be read by its owner, whatever the umask. Programs that we start get these signals and umask as they were.
  */
 void command_set_up(void);
 void command_restore(void);

@@ -251,6 +251,16 @@ def test_it_keeps_nothing_open_that_was_given_to_the_program(own, programs):
         assert select.select([end], [], [], 0)[0] and end.read() == b""
 
 
+def test_a_limit_of_file_sizes_ends_neither_the_daemon_nor_run(own, programs):
+    """Their log, recordings and checkpoints are over it; the program gets the signal as it was."""
+    done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", CLIENT, "run", "--no-top", "--name", "one", "--", "sh", "-c",
+                           f"grep SigIgn /proc/self/status; {programs['leaky']} 2; kill -XFSZ $$"],
+                          env=own.env, capture_output=True, text=True, timeout=DEADLINE_S, cwd=own.sockets)
+    assert done.returncode == 128 + signal.SIGXFSZ and done.stdout.startswith("SigIgn:\t0000000000000000\n")
+    assert "not recorded: " in done.stderr and done.stderr.count("File too large") == 1, done.stderr
+    assert own.api.status().daemon.pid == own.pid() and (own.state / "daemon.log").stat().st_size == 512
+
+
 def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):
     (own.home / "heapwatch").write_text("a file, where the directory should be")
     done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
