@@ -89,8 +89,11 @@ static bool claim_socket(struct listener *l, struct error *error)
         }
         (void)fchmod(fd, 0600); /* as above */
         if (write(fd, pid, (size_t)n) != n) {
+                (void)error_set(error, "cannot write %s: %s", l->claim, strerror(errno));
                 (void)close(fd);
-                return error_set(error, "cannot write %s", l->claim);
+                (void)unlink(l->claim); /* what cannot be watched from inside has none */
+                l->claim[0] = '\0';
+                return false;
         }
         lock_claim(l, fd);
         return true;

@@ -409,6 +409,14 @@ def test_in_a_chroot(directory, bare):
     assert "there is no /proc here" in err and err.count("\n") == 1
 
 
+def test_on_a_full_disk_it_claims_no_socket(directory, bare):
+    """So that who started it watches it in another way."""
+    full = f"mount -t tmpfs -o size=4k,mode=700 full {directory}; head -c 4096 /dev/zero > {directory}/all;"
+    with watched(directory, *in_namespaces(f"{full} {bare['plain']} print 0.1; ls {directory}"), settings="await=60;once=1") as program:
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert (program.returncode, out) == (0, "fine\nall\n") and "agent.pid: No space left on device" in err
+
+
 def test_a_program_that_goes_into_a_chroot(directory, bare):
     """It is watched to its end; of the socket the name stays, which it cannot reach any more."""
     empty = directory / "empty"
