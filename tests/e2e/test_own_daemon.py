@@ -263,11 +263,15 @@ def test_a_limit_of_file_sizes_ends_neither_the_daemon_nor_run(own, programs):
 
 def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):
     (own.home / "heapwatch").write_text("a file, where the directory should be")
-    done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
-    said = [line for line in done.stderr.splitlines() if "keeps neither checkpoints nor recordings: " in line]
-    assert done.returncode == 0 and len(said) == 1 and str(own.home / "heapwatch") in said[0], done.stderr
-    assert "one ended with status 0" in done.stderr and own.api.answers()
-    os.kill(own.api.status().daemon.pid, signal.SIGKILL)
+    for home, why in (str(own.home), "Not a directory"), ("/sys/fs/none", "(not permitted|denied|Read-only)"):
+        own.env["XDG_STATE_HOME"] = home
+        done = own.heapwatch("run", "--no-top", "--name", "one", "--", programs["leaky"], 2)
+        assert done.returncode == 0 and "one ended with status 0" in done.stderr and own.api.answers()
+        [said] = re.findall(f"keeps neither checkpoints nor recordings: {home}/heapwatch.*", done.stderr)
+        assert re.search(why, said), said
+        pid = own.api.status().daemon.pid
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not alive(pid), "its end")
 
 
 @pytest.mark.parametrize("kept", ["--checkpoint", "--record"])

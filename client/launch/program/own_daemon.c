@@ -91,8 +91,9 @@ static bool find_places(struct arguments *a, const char *publish, struct error *
         }
         snprintf(a->checkpoints, sizeof(a->checkpoints), "%s/checkpoints", a->state);
         snprintf(a->recordings, sizeof(a->recordings), "%s/recordings", a->state);
-        (void)whole_file_directories(a->state); /* what fails shows when the last one is made */
-        bool good = own_directory(a->state, error);
+        r = whole_file_directories(a->state);
+        bool good = r == 0 ? own_directory(a->state, error)
+                           : error_set(error, "%s: cannot make the directories above: %s", a->state, strerror(-r));
         if (good) {
                 daemon_life_read(a->state, &a->before);
                 good = a->before.end != LIFE_RUNS ||
