@@ -5,6 +5,7 @@
 #include <cairo.h>
 #include <curl/curl.h>
 #include <curses.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -350,7 +351,9 @@ static int prepare_command(const struct command *c)
 int main(int argc, char **argv)
 {
         command_standard_descriptors();
+        /* Of the user's locale the encoding alone: in Turkish the small letter of I is no i. */
         (void)setlocale(LC_CTYPE, "");
+        (void)setlocale(LC_CTYPE, strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ? "C" : "C.UTF-8");
         command_set_up();
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;

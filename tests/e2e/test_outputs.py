@@ -2,6 +2,7 @@
 """Where commands write: a full disk, a closed output, a reader that leaves, a file that is not ours."""
 import contextlib
 import os
+import shutil
 import stat
 import subprocess
 import time
@@ -51,6 +52,16 @@ def test_a_full_disk_ends_with_2(command):
         done = run(command, COMMANDS[command], stdout=full)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
     assert b"No space left" in done.stderr
+
+
+@pytest.mark.parametrize("charset", ["UTF-8", "ISO-8859-9"])
+def test_names_are_the_same_in_turkish(directory, charset):
+    """Where the small letter of I is no i."""
+    if not shutil.which("localedef") or subprocess.run(["localedef", "-i", "tr_TR", "-f", charset, directory / "tr_TR"]).returncode:
+        pytest.skip("needs localedef and its sources: package locales")
+    for words in (["convert", "--to", "openmetrics", LOG], ["events", "--kind", "gc_idle", LOG]):
+        outputs = [client(*words, env={"LC_ALL": name, "LOCPATH": str(directory)}).stdout for name in ("C", "tr_TR")]
+        assert outputs[0] == outputs[1] and outputs[0].count(b"\n") > 10
 
 
 FILES = ["report --threshold 1 {log} -o a.svg", "report {log} -o a.html", "report --format json {log} -o a.json", "convert {log} --to hp -o a.hp",
