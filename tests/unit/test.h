@@ -23,7 +23,7 @@
 
 static struct {
         struct CMUnitTest tests[TEST_LINES_MAX]; /* by line; those without a function are none */
-        CMFixtureFunction set_up, tear_down;
+        CMFixtureFunction set_up, tear_down, before_each, after_each;
 } registered;
 
 #define TEST_OF(name, before, after, argument)                                                                         \
@@ -47,12 +47,28 @@ static struct {
                 registered.tear_down = after;                                                                          \
         }
 
+/* Fixtures of each test that has none of its own; NULL: none. */
+#define TEST_EACH(before, after)                                                                                       \
+        __attribute__((constructor)) static void register_each(void)                                                   \
+        {                                                                                                              \
+                registered.before_each = before;                                                                       \
+                registered.after_each = after;                                                                         \
+        }
+
 int main(void)
 {
         size_t n = 0;
 
-        for (size_t line = 0; line < TEST_LINES_MAX; line++)
-                if (registered.tests[line].test_func)
-                        registered.tests[n++] = registered.tests[line];
+        for (size_t line = 0; line < TEST_LINES_MAX; line++) {
+                struct CMUnitTest *t = &registered.tests[line];
+
+                if (!t->test_func)
+                        continue;
+                if (!t->setup_func && !t->teardown_func) {
+                        t->setup_func = registered.before_each;
+                        t->teardown_func = registered.after_each;
+                }
+                registered.tests[n++] = *t;
+        }
         return _cmocka_run_group_tests("tests", registered.tests, n, registered.set_up, registered.tear_down);
 }

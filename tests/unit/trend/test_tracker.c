@@ -15,132 +15,135 @@ static struct series_view view;
 #define MIB       ((uint64_t)1 << 20)
 #define TICKS_MAX 4096
 
-struct rig {
+static struct rig {
         struct feed f;
         struct tracker *t;
         uint64_t ticks[TICKS_MAX];
         enum trend_verdict verdicts[TICKS_MAX]; /* of live bytes at each tick */
         unsigned n_ticks;
-};
+} r;
 
 static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
 {
-        struct rig *r = ctx;
         uint64_t watermark_ns = tick->watermark_ns;
         struct trend_result result;
-        bool known = tracker_verdict(r->t, subject_series(SERIES_LIVE), &result);
+        bool known = tracker_verdict(r.t, subject_series(SERIES_LIVE), &result);
 
-        assert_true(r->n_ticks < TICKS_MAX);
-        assert_int_equal(watermark_ns, tracker_watermark_ns(r->t));
+        assert_true(r.n_ticks < TICKS_MAX);
+        assert_int_equal(watermark_ns, tracker_watermark_ns(r.t));
         assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= watermark_ns);
-        r->ticks[r->n_ticks] = watermark_ns;
-        r->verdicts[r->n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
+        r.ticks[r.n_ticks] = watermark_ns;
+        r.verdicts[r.n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
         return TICK_TAKEN;
 }
 
-static void rig_open(struct rig *r, const struct tracker_config *config)
+static int close_rig(void **state)
 {
-        memset(r, 0, sizeof(*r));
-        r->t = tracker_new(config);
-        assert_non_null(r->t);
-        struct model_sink sink = tracker_sink(r->t);
-        r->f.m = model_new(&sink);
-        assert_non_null(r->f.m);
-        tracker_set_model(r->t, r->f.m);
-        tracker_on_tick(r->t, on_tick, r);
-        model_begin_run(r->f.m, 1);
-        tracker_begin_run(r->t);
+        model_destroy(&r.f.m);
+        tracker_destroy(&r.t);
+        assert_null(r.t);
+        return 0;
 }
 
-static void rig_close(struct rig *r)
+TEST_EACH(NULL, close_rig)
+
+/* In place of the one before. */
+static void rig_open(const struct tracker_config *config)
 {
-        model_destroy(&r->f.m);
-        tracker_destroy(&r->t);
-        assert_null(r->t);
+        (void)close_rig(NULL);
+        memset(&r, 0, sizeof(r));
+        r.t = tracker_new(config);
+        assert_non_null(r.t);
+        struct model_sink sink = tracker_sink(r.t);
+        r.f.m = model_new(&sink);
+        assert_non_null(r.f.m);
+        tracker_set_model(r.t, r.f.m);
+        tracker_on_tick(r.t, on_tick, NULL);
+        model_begin_run(r.f.m, 1);
+        tracker_begin_run(r.t);
 }
 
-static void open_scaled(struct rig *r, uint64_t resolution_ns)
+static void open_scaled(uint64_t resolution_ns)
 {
         struct tracker_config c = tracker_config_scaled(resolution_ns);
 
-        rig_open(r, &c);
+        rig_open(&c);
 }
 
-static void live(struct rig *r, uint64_t time_ns, uint64_t bytes)
+static void live(uint64_t time_ns, uint64_t bytes)
 {
-        ev(&r->f, HW_HEAP_LIVE, 0, time_ns, "48", U(0), bytes);
+        ev(&r.f, HW_HEAP_LIVE, 0, time_ns, "48", U(0), bytes);
 }
 
-static void heap(struct rig *r, uint64_t time_ns, uint64_t bytes)
+static void heap(uint64_t time_ns, uint64_t bytes)
 {
-        ev(&r->f, HW_HEAP_SIZE, 0, time_ns, "48", U(0), bytes);
+        ev(&r.f, HW_HEAP_SIZE, 0, time_ns, "48", U(0), bytes);
 }
 
 /* A block of `cap` that is empty. */
-static void block(struct rig *r, uint16_t cap, uint64_t begin_ns, uint64_t end_ns)
+static void block(uint16_t cap, uint64_t begin_ns, uint64_t end_ns)
 {
-        ev(&r->f, HW_BLOCK_MARKER, NONE, begin_ns, "482", U(24), end_ns, U(cap));
+        ev(&r.f, HW_BLOCK_MARKER, NONE, begin_ns, "482", U(24), end_ns, U(cap));
 }
 
-static void end(struct rig *r)
+static void end(void)
 {
-        model_end_run(r->f.m, true);
-        tracker_end_run(r->t);
+        model_end_run(r.f.m, true);
+        tracker_end_run(r.t);
 }
 
-static enum trend_verdict verdict(struct rig *r, struct subject s)
+static enum trend_verdict verdict(struct subject s)
 {
-        const enum trend_verdict alone = tracker_verdict_alone(r->t, s);
+        const enum trend_verdict alone = tracker_verdict_alone(r.t, s);
         struct trend_result result;
 
-        assert_int_equal(alone, tracker_verdict(r->t, s, &result) ? result.verdict : TREND_UNKNOWN);
+        assert_int_equal(alone, tracker_verdict(r.t, s, &result) ? result.verdict : TREND_UNKNOWN);
         return alone;
 }
 
-static void census_of(struct rig *r, uint64_t time_ns, uint64_t number, const uint64_t *bytes, unsigned n)
+static void census_of(uint64_t time_ns, uint64_t number, const uint64_t *bytes, unsigned n)
 {
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", number);
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", number);
         for (unsigned i = 0; i < n; i++) {
                 char label[8] = { 'b', (char)('a' + (int)i) };
                 if (bytes[i])
-                        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), bytes[i], label);
+                        ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), bytes[i], label);
         }
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
 }
 
-static void census(struct rig *r, uint64_t time_ns, const uint64_t *bytes, unsigned n)
+static void census(uint64_t time_ns, const uint64_t *bytes, unsigned n)
 {
-        census_of(r, time_ns, 0, bytes, n);
+        census_of(time_ns, 0, bytes, n);
 }
 
 /* From outside: bands of threads, each with so much. */
-static void thread_census(struct rig *r, uint64_t time_ns, uint64_t threads, const uint64_t *each, unsigned n)
+static void thread_census(uint64_t time_ns, uint64_t threads, const uint64_t *each, unsigned n)
 {
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", U(0));
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", U(0));
         for (unsigned i = 0; i < n; i++) {
                 char label[8] = { 'b', (char)('a' + (int)i) };
-                ev(&r->f, HW_OUTSIDE_BAND_THREADS, NONE, time_ns, "48", U(0), threads);
-                ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), threads * each[i], label);
+                ev(&r.f, HW_OUTSIDE_BAND_THREADS, NONE, time_ns, "48", U(0), threads);
+                ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), threads * each[i], label);
         }
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
 }
 
 /* ------------------------------------------------------------------- tests */
 
 TEST(test_leak_as_the_trend_alone_says)
 {
-        static struct rig r;
         static struct trend alone;
         struct trend_result here, there;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         trend_done(&alone);
         trend_init(&alone, &tracker_config_of(r.t)->trend);
         for (uint64_t s = 0; s < 400; s++) {
-                live(&r, s * SECOND, 50 * MIB + s * 100000);
+                live(s * SECOND, 50 * MIB + s * 100000);
                 (void)trend_push(&alone, s * SECOND, (double)(50 * MIB + s * 100000));
         }
-        end(&r);
+        end();
         trend_close(&alone, 399 * SECOND);
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &here));
         trend_result(&alone, &there);
@@ -152,12 +155,11 @@ TEST(test_leak_as_the_trend_alone_says)
         assert_false(tracker_verdict(r.t, subject_series(SERIES_RSS), &here));
         assert_false(tracker_verdict(r.t, subject_band(1), &here));
         assert_true(tracker_held_bytes(r.t) > sizeof(struct trend));
-        rig_close(&r);
 }
 
-static uint64_t closed(struct rig *r)
+static uint64_t closed(void)
 {
-        const struct trend *t = tracker_trend(r->t, subject_series(SERIES_LIVE));
+        const struct trend *t = tracker_trend(r.t, subject_series(SERIES_LIVE));
 
         return t ? trend_closed_minutes(t) : 0;
 }
@@ -165,14 +167,13 @@ static uint64_t closed(struct rig *r)
 /* The verdict knows its onset to the step of a minute, the early warning had it to seconds. */
 TEST(test_growth_began_when_the_rise_did)
 {
-        static struct rig r;
         struct tracked_early early;
         struct trend_result result;
 
-        open_scaled(&r, TREND_MINUTE_NS);
+        open_scaled(TREND_MINUTE_NS);
         for (uint64_t s = 1; s < 1800; s++) {
-                block(&r, 0, (s - 1) * SECOND, s * SECOND);
-                live(&r, s * SECOND, 20 * MIB + (s > 90 ? (s - 90) * MIB / 4 : 0));
+                block(0, (s - 1) * SECOND, s * SECOND);
+                live(s * SECOND, 20 * MIB + (s > 90 ? (s - 90) * MIB / 4 : 0));
                 if (s == 120) {
                         assert_true(tracker_early(r.t, &early));
                         assert_true(early.onset_from_ns <= 90 * SECOND && 90 * SECOND <= early.onset_to_ns);
@@ -182,90 +183,77 @@ TEST(test_growth_began_when_the_rise_did)
         assert_int_equal(result.verdict, TREND_GROWING);
         assert_int_equal(result.onset_ns, early.onset_from_ns + (early.onset_to_ns - early.onset_from_ns) / 2);
         assert_true(result.onset_error_ns < 10 * SECOND);
-        rig_close(&r);
 }
 
 /* In short steps, as of a finished log, the rise is less exact than a step: the onset stays, and has its error. */
 TEST(test_an_onset_has_an_error_at_any_step)
 {
-        static struct rig r;
         struct trend_result result;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 1; s < 300; s++) {
-                block(&r, 0, (s - 1) * SECOND, s * SECOND);
-                live(&r, s * SECOND, 20 * MIB + s * 7919 % 13 * MIB / 64 + (s > 60 ? (s - 60) * MIB / 4 : 0));
+                block(0, (s - 1) * SECOND, s * SECOND);
+                live(s * SECOND, 20 * MIB + s * 7919 % 13 * MIB / 64 + (s > 60 ? (s - 60) * MIB / 4 : 0));
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_true(result.verdict >= TREND_GROWING);
         assert_true(result.onset_error_ns >= SECOND && result.onset_error_ns < 10 * SECOND);
         assert_true(sub_abs(result.onset_ns, 60 * SECOND) <= result.onset_error_ns);
-        rig_close(&r);
 }
 
 TEST(test_minutes_close_when_blocks_are_whole)
 {
-        static struct rig r;
-
-        open_scaled(&r, 60 * SECOND);
-        block(&r, 0, 0, 200 * SECOND);
-        live(&r, 1 * SECOND, MIB);
-        live(&r, 61 * SECOND, MIB);
-        live(&r, 150 * SECOND, MIB);
-        assert_int_equal(closed(&r), 0); /* its own block may still bring older ones */
-        block(&r, 0, 200 * SECOND, 300 * SECOND);
-        assert_int_equal(closed(&r), 3); /* up to 200 s all is there */
-        live(&r, 170 * SECOND, MIB);     /* not possible in a valid log */
+        open_scaled(60 * SECOND);
+        block(0, 0, 200 * SECOND);
+        live(1 * SECOND, MIB);
+        live(61 * SECOND, MIB);
+        live(150 * SECOND, MIB);
+        assert_int_equal(closed(), 0); /* its own block may still bring older ones */
+        block(0, 200 * SECOND, 300 * SECOND);
+        assert_int_equal(closed(), 3); /* up to 200 s all is there */
+        live(170 * SECOND, MIB);       /* not possible in a valid log */
         assert_int_equal(tracker_late(r.t), 1);
-        rig_close(&r);
 }
 
 TEST(test_a_capability_that_is_known_is_waited_for)
 {
-        static struct rig r;
-
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(0));
         ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(1));
-        block(&r, 0, 0, 200 * SECOND);
-        live(&r, 100 * SECOND, MIB);
-        block(&r, 0, 200 * SECOND, 300 * SECOND);
+        block(0, 0, 200 * SECOND);
+        live(100 * SECOND, MIB);
+        block(0, 200 * SECOND, 300 * SECOND);
         assert_int_equal(tracker_watermark_ns(r.t), 0); /* nothing has come from capability 1 yet */
-        block(&r, 1, 0, 250 * SECOND);
+        block(1, 0, 250 * SECOND);
         assert_int_equal(tracker_watermark_ns(r.t), 0); /* its block may not be whole */
-        block(&r, 1, 250 * SECOND, 300 * SECOND);
+        block(1, 250 * SECOND, 300 * SECOND);
         assert_int_equal(tracker_watermark_ns(r.t), 250 * SECOND);
-        rig_close(&r);
 }
 
 TEST(test_a_buffer_that_never_comes_is_not_waited_for)
 {
-        static struct rig r;
-
-        open_scaled(&r, 60 * SECOND);
-        block(&r, 1, 0, SECOND);
+        open_scaled(60 * SECOND);
+        block(1, 0, SECOND);
         for (uint64_t s = 0; s < 3600; s += 30)
-                live(&r, s * SECOND, MIB);
-        assert_int_equal(closed(&r), 3570 / 60 - TRACKER_WAIT_MINUTES);
-        live(&r, (3570 - 240) * SECOND, MIB); /* within the wait */
+                live(s * SECOND, MIB);
+        assert_int_equal(closed(), 3570 / 60 - TRACKER_WAIT_MINUTES);
+        live((3570 - 240) * SECOND, MIB); /* within the wait */
         assert_int_equal(tracker_late(r.t), 0);
-        live(&r, (3570 - 400) * SECOND, MIB);
+        live((3570 - 400) * SECOND, MIB);
         assert_int_equal(tracker_late(r.t), 1);
-        end(&r);
-        assert_true(closed(&r) >= 3570 / 60);
-        rig_close(&r);
+        end();
+        assert_true(closed() >= 3570 / 60);
 }
 
 /* The process's samples come by wall time, not from the log: they must not close minutes. */
 TEST(test_process_samples_move_no_time)
 {
-        static struct rig r;
         struct process_sample p;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         memset(&p, 0xff, sizeof(p));
-        live(&r, SECOND, MIB);
-        heap(&r, SECOND, 4 * MIB);
+        live(SECOND, MIB);
+        heap(SECOND, 4 * MIB);
         uint64_t watermark = tracker_watermark_ns(r.t);
         p.rss_bytes = 10 * MIB;
         p.files_bytes = MIB;
@@ -278,67 +266,62 @@ TEST(test_process_samples_move_no_time)
         assert_int_equal(tracker_watermark_ns(r.t), watermark);
         assert_int_equal(r.n_ticks, 0);
         assert_true(model_series(r.f.m, SERIES_FOREIGN, &view)->total.cell.last == (double)(3 * MIB));
-        rig_close(&r);
 }
 
-static void of_process(struct rig *r)
+static void of_process(void)
 {
         struct process_identity id = { .pid = 7, .start_wall_ns = 1000 * SECOND, .program = "api" };
 
-        model_set_process(r->f.m, &id);
+        model_set_process(r.f.m, &id);
 }
 
-static void resident(struct rig *r, uint64_t time_ns, uint64_t bytes)
+static void resident(uint64_t time_ns, uint64_t bytes)
 {
         struct process_sample p;
 
         memset(&p, 0xff, sizeof(p));
         p.rss_bytes = bytes;
-        model_process(r->f.m, time_ns, &p);
-        model_pass_time(r->f.m, time_ns);
+        model_process(r.f.m, time_ns, &p);
+        model_pass_time(r.f.m, time_ns);
 }
 
 /* Without a log the samples of the process settle the time before them. */
 TEST(test_a_process_alone_is_judged_by_the_clock)
 {
-        static struct rig r;
         struct limit_time limit;
         struct growth g;
         struct tracker_config c = tracker_config_scaled(SECOND);
 
         c.given_limit_bytes = 1024 * MIB;
-        rig_open(&r, &c);
-        of_process(&r);
+        rig_open(&c);
+        of_process();
         for (uint64_t s = 30; s < 430; s++)
-                resident(&r, s * SECOND, 50 * MIB + (s - 30) * 100000);
+                resident(s * SECOND, 50 * MIB + (s - 30) * 100000);
         assert_int_equal(tracker_watermark_ns(r.t), 429 * SECOND);
         assert_int_equal(r.n_ticks, 399);
-        assert_int_equal(verdict(&r, subject_series(SERIES_RSS)), TREND_LEAK);
-        assert_int_equal(verdict(&r, subject_series(SERIES_LIVE)), TREND_UNKNOWN);
+        assert_int_equal(verdict(subject_series(SERIES_RSS)), TREND_LEAK);
+        assert_int_equal(verdict(subject_series(SERIES_LIVE)), TREND_UNKNOWN);
         tracker_growth(r.t, &g);
         assert_int_equal(g.where, GROWTH_UNKNOWN); /* of what, is not known */
         assert_true(tracker_time_to_limit(r.t, &limit));
         assert_int_equal(limit.series, SERIES_RSS);
         assert_true(limit.low_s > 0 && limit.high_s < 24 * 3600);
-        resident(&r, 100 * SECOND, 1); /* the clock was put back */
+        resident(100 * SECOND, 1); /* the clock was put back */
         assert_int_equal(tracker_watermark_ns(r.t), 429 * SECOND);
-        rig_close(&r);
 }
 
 TEST(test_a_steady_process_alone_grows_nowhere)
 {
-        static struct rig r;
         struct growth g;
 
-        open_scaled(&r, SECOND);
-        of_process(&r);
+        open_scaled(SECOND);
+        of_process();
         for (uint64_t s = 0; s < 400; s++)
-                resident(&r, s * SECOND, 50 * MIB + s % 3 * 4096);
+                resident(s * SECOND, 50 * MIB + s % 3 * 4096);
         tracker_growth(r.t, &g);
-        assert_int_equal(verdict(&r, subject_series(SERIES_RSS)), TREND_STEADY);
+        assert_int_equal(verdict(subject_series(SERIES_RSS)), TREND_STEADY);
         assert_int_equal(g.where, GROWTH_NOWHERE);
         assert_false(g.live.known || g.heap.known || g.foreign.known);
-        rig_close(&r);
 }
 
 /*
@@ -356,46 +339,43 @@ TEST(test_limits_of_the_address_space)
                 { 200 * MIB, 250 * MIB, LIMIT_SOURCE_RESERVED },
                 { 200 * MIB, 150 * MIB, LIMIT_SOURCE_MAX_HEAP },
         };
-        static struct rig r;
         struct process_sample p;
 
         for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
                 const uint64_t reserved = cases[i / 2].reserved, max = cases[i / 2].max_heap;
 
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(max), U(4 * MIB), U(MIB), U(4096));
-                heap(&r, SECOND, 50 * MIB);
+                heap(SECOND, 50 * MIB);
                 memset(&p, 0xff, sizeof(p));
                 p.address_space_limit_bytes = 300 * MIB;
                 p.pages.reserved_bytes = reserved;
                 model_process(r.f.m, SECOND, &p);
                 if (i % 2)
-                        of_process(&r);
+                        of_process();
                 const uint64_t least = max && max < reserved ? max : reserved == UNKNOWN_U64 ? 300 * MIB : reserved;
                 const double used = model_heap(r.f.m)->facts[CARRIED_HEAP_LIMIT_USED];
                 assert_int_equal(tracker_limit(r.t).source, cases[i / 2].source);
                 assert_int_equal(tracker_limit(r.t).bytes, least);
                 assert_true(reserved == UNKNOWN_U64 ? isnan(used) : fabs(used - 50.0 * MIB / (double)least) < 1e-9);
-                rig_close(&r);
         }
 }
 
 /* Beside a reserved heap: live data is to fill that with what a collection copies, foreign memory what it leaves. */
 TEST(test_what_meets_the_address_space)
 {
-        static struct rig r;
         struct tracked_early early;
         struct limit_time l;
 
         for (int foreign = 0; foreign < 2; foreign++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 0; s < 300; s++) {
                         const uint64_t rise = s * MIB, at = s * SECOND;
                         struct process_sample p;
 
-                        live(&r, at, 20 * MIB + (foreign ? 0 : rise));
-                        heap(&r, at, 2 * (20 * MIB + (foreign ? 0 : rise)));
-                        block(&r, 0, at, at);
+                        live(at, 20 * MIB + (foreign ? 0 : rise));
+                        heap(at, 2 * (20 * MIB + (foreign ? 0 : rise)));
+                        block(0, at, at);
                         memset(&p, 0xff, sizeof(p));
                         p.rss_bytes = 60 * MIB + (foreign ? rise : 2 * rise);
                         p.pages = (struct resident_pages){ .rss_bytes = p.rss_bytes,
@@ -413,16 +393,15 @@ TEST(test_what_meets_the_address_space)
                 /* 400 - 299 MiB of the address space are left; 1000 / 2 - 20 - 299 of the reserved half */
                 assert_in_range((uint64_t)l.mid_s, foreign ? 95 : 170, foreign ? 110 : 190);
                 assert_in_range((uint64_t)early.mid_s, foreign ? 95 : 170, foreign ? 110 : 190);
-                rig_close(&r);
         }
 }
 
-static void play_ticks(struct rig *r, unsigned pieces)
+static void play_ticks(unsigned pieces)
 {
         uint8_t payloads[700][12];
         struct hw_event events[700];
 
-        open_scaled(r, SECOND);
+        open_scaled(SECOND);
         for (unsigned i = 0; i < 700; i++) {
                 uint64_t time = (i + 40) * SECOND / 2, bytes = 50 * MIB + i * 100000;
                 for (unsigned k = 0; k < 12; k++)
@@ -432,16 +411,18 @@ static void play_ticks(struct rig *r, unsigned pieces)
                 };
         }
         for (unsigned at = 0; at < 700; at += pieces)
-                model_events(r->f.m, events + at, pieces < 700 - at ? pieces : 700 - at);
-        end(r);
+                model_events(r.f.m, events + at, pieces < 700 - at ? pieces : 700 - at);
+        end();
 }
 
 TEST(test_ticks_depend_on_the_log_alone)
 {
         static struct rig whole, single;
 
-        play_ticks(&whole, 700);
-        play_ticks(&single, 1);
+        play_ticks(700);
+        whole = r;
+        play_ticks(1);
+        single = r;
         assert_int_equal(whole.n_ticks, 354); /* 16 to 369 s: from the first watermark to the last sample */
         assert_int_equal(single.n_ticks, whole.n_ticks);
         for (unsigned i = 0; i < whole.n_ticks; i++) {
@@ -450,8 +431,6 @@ TEST(test_ticks_depend_on_the_log_alone)
                 assert_true(i == 0 || whole.ticks[i] == whole.ticks[i - 1] + SECOND);
         }
         assert_int_equal(whole.verdicts[whole.n_ticks - 1], TREND_LEAK);
-        rig_close(&whole);
-        rig_close(&single);
 }
 
 static struct {
@@ -473,60 +452,53 @@ static enum tick_answer count_tick(void *ctx, const struct tracker_tick *tick)
 
 TEST(test_a_gap_is_bounded)
 {
-        static struct rig r;
-
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         memset(&ticks, 0, sizeof(ticks));
         tracker_on_tick(r.t, count_tick, NULL);
-        live(&r, SECOND, MIB);
-        live(&r, UINT64_MAX / 2, MIB);
-        live(&r, UINT64_MAX, MIB);
+        live(SECOND, MIB);
+        live(UINT64_MAX / 2, MIB);
+        live(UINT64_MAX, MIB);
         assert_in_range(ticks.told, 2 * 900, 2 * TRACKER_TICKS_MAX + 2);
-        live(&r, 5 * SECOND, MIB);
-        end(&r);
-        rig_close(&r);
+        live(5 * SECOND, MIB);
+        end();
 }
 
 /* Silence of an hour and of a day: ticks all along, ever wider apart, and one just before the end. */
 TEST(test_ticks_in_a_silence)
 {
         static const uint64_t silences[] = { 3600, 86400 };
-        static struct rig r;
 
         for (unsigned i = 0; i < 2; i++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 tracker_on_tick(r.t, count_tick, NULL);
-                live(&r, 100 * SECOND, MIB);
-                live(&r, 110 * SECOND, MIB);
+                live(100 * SECOND, MIB);
+                live(110 * SECOND, MIB);
                 ticks.told = 0;
                 ticks.from_ns = ticks.last_ns = tracker_watermark_ns(r.t);
                 ticks.even = true;
-                live(&r, (110 + silences[i]) * SECOND + SECOND / 2, MIB);
+                live((110 + silences[i]) * SECOND + SECOND / 2, MIB);
                 assert_true(ticks.even);
                 assert_in_range(ticks.told, 600, TRACKER_TICKS_MAX);
                 assert_int_equal(ticks.last_ns, tracker_watermark_ns(r.t) / SECOND * SECOND);
                 assert_int_equal(ticks.last_ns, (110 + silences[i] - TRACKER_WAIT_MINUTES) * SECOND);
                 ticks.told = 0;
-                live(&r, (112 + silences[i]) * SECOND, MIB);
+                live((112 + silences[i]) * SECOND, MIB);
                 assert_int_equal(ticks.told, 2);
-                rig_close(&r);
         }
 }
 
 /* The number of threads has a rate and an interval of its own; a census that does not tell them is no sample of it. */
 TEST(test_bands_of_threads)
 {
-        static struct rig r;
         struct growth g;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 300; s++) {
-                thread_census(&r, s * SECOND, 100 + 3 * s, (uint64_t[]){ 2000, 1000 + 10 * s }, 2);
+                thread_census(s * SECOND, 100 + 3 * s, (uint64_t[]){ 2000, 1000 + 10 * s }, 2);
                 if (s % 4 == 3) /* as one by the program itself */
-                        census(&r, s * SECOND + SECOND / 2, (uint64_t[]){ 2000 * (100 + 3 * s), 1000000 + 5000 * s },
-                               2);
+                        census(s * SECOND + SECOND / 2, (uint64_t[]){ 2000 * (100 + 3 * s), 1000000 + 5000 * s }, 2);
         }
-        end(&r);
+        end();
         tracker_growth(r.t, &g);
         assert_int_equal(g.n_bands, 2);
         for (unsigned i = 0; i < 2; i++) {
@@ -536,24 +508,22 @@ TEST(test_bands_of_threads)
                 assert_true(g.bands[i].thread_slope_high >= g.bands[i].thread_slope &&
                             g.bands[i].thread_slope_high < 4);
         }
-        rig_close(&r);
 }
 
-static void one_more_thread(struct rig *r, uint64_t ms)
+static void one_more_thread(uint64_t ms)
 {
-        ev(&r->f, HW_CREATE_THREAD, 0, ms * SECOND / 1000, "4", U(ms));
-        block(r, 0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
+        ev(&r.f, HW_CREATE_THREAD, 0, ms * SECOND / 1000, "4", U(ms));
+        block(0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
 }
 
 /* Created and finished by the log, judged by the second; a pool that is filled is none that goes on. */
 TEST(test_threads_pile_up)
 {
-        static struct rig r;
         struct thread_rise rise;
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t ms = 0; ms < 20000; ms += 10)
-                one_more_thread(&r, ms);
+                one_more_thread(ms);
         assert_true(tracker_thread_rise(r.t, &rise) && fabs(rise.rate - 100) < 5 && rise.threads > 1500);
         assert_true(rise.rate_low <= rise.rate && rise.rate <= rise.rate_high && rise.band == 0);
         assert_true(rise.onset_from_ns <= rise.onset_to_ns && rise.onset_to_ns < 3 * SECOND);
@@ -563,12 +533,12 @@ TEST(test_threads_pile_up)
         ev(&r.f, HW_LOG_MSG, NONE, 20 * SECOND, "z", OUTSIDE_SAYS_THREADS "1900 190000 threads blocked on an MVar");
         ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, 20 * SECOND, "8", U(0));
         for (uint64_t ms = 20000; ms < 60000; ms += 10)
-                one_more_thread(&r, ms);
+                one_more_thread(ms);
         assert_true(tracker_thread_rise(r.t, &rise) && rise.band_threads == 1900 && rise.band_time_ns == 20 * SECOND);
         /* half a minute is missed: the number is not known until all are counted, and the rise goes on */
         model_resume_run(r.f.m, true);
         for (uint64_t ms = 90000; ms < 110000; ms += 10) {
-                one_more_thread(&r, ms);
+                one_more_thread(ms);
                 if (ms == 95000) {
                         assert_true(isnan(model_threads(r.f.m)) && tracker_thread_rise(r.t, &rise));
                         assert_true(rise.threads < 6001 && rise.age_ns > 30 * SECOND);
@@ -577,18 +547,16 @@ TEST(test_threads_pile_up)
         }
         assert_true(tracker_thread_rise(r.t, &rise) && rise.age_ns == 0 && fabs(rise.rate - 100) < 5);
         assert_true(rise.threads > 10900 && rise.threads <= 11001 && rise.onset_to_ns < 3 * SECOND);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t ms = 0; ms < 20000; ms += 10) {
                 if (ms < 3000 || ms > 3200)
                         ev(&r.f, HW_STOP_THREAD, 0, ms * SECOND / 1000, "424", U(ms), U(5), U(0));
                 for (unsigned i = 0; i < 20 && (i == 0 || (ms >= 3000 && ms <= 3200)); i++)
                         ev(&r.f, HW_CREATE_THREAD, 0, ms * SECOND / 1000, "4", U(ms + 10));
-                block(&r, 0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
+                block(0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
         }
         assert_false(tracker_thread_rise(r.t, &rise));
-        rig_close(&r);
 }
 
 /*
@@ -597,15 +565,14 @@ TEST(test_threads_pile_up)
  */
 TEST(test_threads_that_only_censuses_count)
 {
-        static struct rig r;
         struct thread_rise rise;
 
         for (unsigned own = 0; own < 2; own++) {
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 ev(&r.f, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0), SECOND, U(7), "", "", "", "", "", "", "", "");
                 for (uint64_t s = 1; s <= (own ? 20 : 60); s++) {
                         const uint64_t threads = 100 * s;
-                        live(&r, s * SECOND, MIB);
+                        live(s * SECOND, MIB);
                         if (s != 4 && s % 10 && !own)
                                 continue;
                         ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, s * SECOND, "8",
@@ -621,57 +588,53 @@ TEST(test_threads_that_only_censuses_count)
                 assert_int_equal(rise.threads, own ? 2000 : 6000);
                 assert_int_equal(rise.as_of_ns, (own ? 20 : 60) * SECOND);
                 for (uint64_t s = 61; s < 125 && !own; s++) /* censuses of a large heap are rare */
-                        block(&r, 0, s * SECOND, (s + 1) * SECOND);
+                        block(0, s * SECOND, (s + 1) * SECOND);
                 assert_true(tracker_thread_rise(r.t, &rise) && (own || rise.age_ns > 60 * SECOND));
-                rig_close(&r);
         }
 }
 
 /* The same number of threads, whose stacks grow. */
 TEST(test_stacks_that_grow)
 {
-        static struct rig r;
         struct growth g;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 300; s++)
-                thread_census(&r, s * SECOND, 100, (uint64_t[]){ 2000 + 30 * s }, 1);
-        end(&r);
+                thread_census(s * SECOND, 100, (uint64_t[]){ 2000 + 30 * s }, 1);
+        end();
         tracker_growth(r.t, &g);
         assert_true(g.n_bands == 1 && g.bands[0].threads == 100 && g.bands[0].slope > 2000);
         assert_true(g.bands[0].thread_slope == 0 && g.bands[0].thread_slope_low <= 0);
-        rig_close(&r);
 }
 
 /* In a program's own log: all threads are in two bands, and a group of them is told beside these. */
-static void census_beside(struct rig *r, uint64_t time_ns, uint64_t threads, uint64_t tso, uint64_t stack)
+static void census_beside(uint64_t time_ns, uint64_t threads, uint64_t tso, uint64_t stack)
 {
         char text[80];
 
         (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu threads", (unsigned long long)threads,
                        (unsigned long long)threads * 1000);
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", OUTSIDE_CENSUS);
-        ev(&r->f, HW_LOG_MSG, NONE, time_ns, "z", OUTSIDE_SAYS_THREADS "9999");
-        ev(&r->f, HW_LOG_MSG, NONE, time_ns, "z", text);
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), tso, "TSO");
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), stack, "STACK");
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), MIB + 4000 * threads, "Main.Request");
-        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", OUTSIDE_CENSUS);
+        ev(&r.f, HW_LOG_MSG, NONE, time_ns, "z", OUTSIDE_SAYS_THREADS "9999");
+        ev(&r.f, HW_LOG_MSG, NONE, time_ns, "z", text);
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), tso, "TSO");
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), stack, "STACK");
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), MIB + 4000 * threads, "Main.Request");
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
 }
 
 /* A group that carries what these two gain is named in their place; where stacks grow beside it, they are. */
 TEST(test_threads_beside_bands)
 {
-        static struct rig r;
         struct growth g;
 
         for (unsigned deep = 0; deep < 2; deep++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 0; s < 300; s++) {
                         const uint64_t n = 100 + 30 * s;
-                        census_beside(&r, s * SECOND, n, 100 * n, 900 * n + (deep ? 90000 * s : 0));
+                        census_beside(s * SECOND, n, 100 * n, 900 * n + (deep ? 90000 * s : 0));
                 }
-                end(&r);
+                end();
                 tracker_growth(r.t, &g);
                 assert_int_equal(g.n_bands, deep ? 3 : 2);
                 for (unsigned i = 0; i < g.n_bands; i++) {
@@ -686,7 +649,6 @@ TEST(test_threads_beside_bands)
                         assert_true(b->thread_slope_low > 25 && b->thread_slope_high < 35);
                         assert_true(b->gained_low_bytes > 0 && b->gained_low_bytes < b->gained_bytes);
                 }
-                rig_close(&r);
         }
 }
 
@@ -694,11 +656,10 @@ TEST(test_threads_beside_bands)
 TEST(test_more_groups_than_places)
 {
         enum { GROUPS = 65, GROWING = 0 };
-        static struct rig r;
         struct growth g;
         char text[64];
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 120; s++) {
                 ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, s * SECOND, "8", OUTSIDE_CENSUS);
                 ev(&r.f, HW_LOG_MSG, NONE, s * SECOND, "z", OUTSIDE_SAYS_THREADS "9999");
@@ -710,26 +671,24 @@ TEST(test_more_groups_than_places)
                 }
                 ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, s * SECOND, "8", U(0));
         }
-        end(&r);
+        end();
         tracker_growth(r.t, &g);
         assert_true(g.n_bands == 1 && fabs(g.bands[0].thread_slope - 30) < 0.1);
-        rig_close(&r);
 }
 
 TEST(test_bands)
 {
-        static struct rig r;
         struct growth g;
         struct statistics st;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 300; s++) {
                 uint64_t bytes[] = { MIB + s * 50000, 10 * MIB, 1000, s % 2 ? 100000 : 0, 2 * MIB + s * 200000 };
-                census(&r, s * SECOND, bytes, 5);
+                census(s * SECOND, bytes, 5);
         }
-        end(&r);
-        assert_int_equal(verdict(&r, subject_band(1)), TREND_LEAK);
-        assert_int_equal(verdict(&r, subject_band(2)), TREND_STEADY);
+        end();
+        assert_int_equal(verdict(subject_band(1)), TREND_LEAK);
+        assert_int_equal(verdict(subject_band(2)), TREND_STEADY);
         assert_null(tracker_trend(r.t, subject_band(3))); /* too small to be worth a ladder */
         assert_int_equal(tracker_bands_left_out(r.t), 0);
         tracker_growth(r.t, &g);
@@ -748,25 +707,23 @@ TEST(test_bands)
         assert_true(tracker_quantile(r.t, subject_band(1), (struct time_range){ 200 * SECOND, 300 * SECOND }, 0.1) >
                     tracker_quantile(r.t, subject_band(1), (struct time_range){ 100 * SECOND, 200 * SECOND }, 0.9));
         assert_true(isnan(tracker_quantile(r.t, subject_band(3), (struct time_range){ 0, 301 * SECOND }, 0.5)));
-        rig_close(&r);
 }
 
 /* A band's bytes before a second, while later censuses have already come. */
 TEST(test_what_a_band_had_a_little_earlier)
 {
         static const uint64_t intervals_ms[] = { 100, 700, 1000, 3000, 45000 };
-        static struct rig r;
 
         for (unsigned k = 0; k < 5; k++) {
                 uint64_t every = intervals_ms[k] * 1000000, n = 400, time_ns = 0;
                 double value = 0;
 
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 tracker_on_tick(r.t, count_tick, NULL);
                 assert_false(tracker_band_newest(r.t, 1, UINT64_MAX, &time_ns, &value));
                 for (uint64_t i = 0; i < n; i++) {
                         uint64_t bytes[] = { MIB + 1024 * i, i < 10 ? 1000 : 2 * MIB + 1024 * i };
-                        census(&r, 10 * SECOND + i * every, bytes, 2);
+                        census(10 * SECOND + i * every, bytes, 2);
                 }
                 uint64_t last = 10 * SECOND + (n - 1) * every;
                 for (uint64_t s = last / SECOND + 3; s * SECOND > last - 7 * (every > SECOND ? every : SECOND); s--) {
@@ -780,41 +737,38 @@ TEST(test_what_a_band_had_a_little_earlier)
                 }
                 assert_false(tracker_band_newest(r.t, 1, 11 * SECOND, &time_ns, &value));
                 assert_false(tracker_band_newest(r.t, 3, UINT64_MAX, &time_ns, &value));
-                rig_close(&r);
         }
 }
 
 TEST(test_a_band_that_grows_takes_the_place_of_one_that_does_not)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
 
         c.full_bands = 2;
-        rig_open(&r, &c);
+        rig_open(&c);
         for (uint64_t s = 0; s < 300; s++) {
                 uint64_t bytes[] = { 5 * MIB, MIB, 100000 + s * 50000, 80000 };
-                census(&r, s * SECOND, bytes, 4);
+                census(s * SECOND, bytes, 4);
         }
-        end(&r);
+        end();
         assert_non_null(tracker_trend(r.t, subject_band(1)));
         assert_null(tracker_trend(r.t, subject_band(2)));
-        assert_int_equal(verdict(&r, subject_band(3)), TREND_LEAK);
+        assert_int_equal(verdict(subject_band(3)), TREND_LEAK);
         assert_int_equal(tracker_bands_left_out(r.t), 2);
-        rig_close(&r);
 }
 
-static void process(struct rig *r, uint64_t time_ns, uint64_t rss, uint64_t cgroup_max)
+static void process(uint64_t time_ns, uint64_t rss, uint64_t cgroup_max)
 {
         struct process_sample p;
 
         memset(&p, 0xff, sizeof(p));
         p.rss_bytes = rss;
         p.cgroup_max_bytes = cgroup_max;
-        model_process(r->f.m, time_ns, &p);
+        model_process(r.f.m, time_ns, &p);
 }
 
 /* A process whose heap has 50 MiB, beside what its runtime has given back, pages of files and foreign memory. */
-static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t files, uint64_t foreign)
+static void process_of(uint64_t s, uint64_t given_back, uint64_t files, uint64_t foreign)
 {
         struct process_sample p;
 
@@ -830,10 +784,10 @@ static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t 
         p.cgroup_held_bytes = p.rss_bytes - files - given_back;
         p.cgroup_max_bytes = 1000 * MIB;
         p.cgroup_shared = 0;
-        live(r, s * SECOND, 20 * MIB);
-        heap(r, s * SECOND, 50 * MIB);
-        block(r, 0, s * SECOND, s * SECOND);
-        model_process(r->f.m, s * SECOND, &p);
+        live(s * SECOND, 20 * MIB);
+        heap(s * SECOND, 50 * MIB);
+        block(0, s * SECOND, s * SECOND);
+        model_process(r.f.m, s * SECOND, &p);
 }
 
 /*
@@ -842,7 +796,6 @@ static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t 
  */
 TEST(test_what_the_kernel_takes_is_not_growth)
 {
-        static struct rig r;
         struct trend_result result;
         struct tracked_early early;
         struct limit_time l;
@@ -850,10 +803,9 @@ TEST(test_what_the_kernel_takes_is_not_growth)
 
         for (int i = 0; i < 4; i++) {
                 const bool files = i % 2, foreign = i / 2;
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 0; s < 300; s++)
-                        process_of(&r, s, files ? 0 : s * MIB, 10 * MIB + (files ? 4 * s * MIB : 0),
-                                   foreign ? s * MIB : 0);
+                        process_of(s, files ? 0 : s * MIB, 10 * MIB + (files ? 4 * s * MIB : 0), foreign ? s * MIB : 0);
                 assert_true(foreign || !tracker_early(r.t, &early));
                 tracker_growth(r.t, &g);
                 assert_int_equal(g.where, foreign ? GROWTH_FOREIGN : GROWTH_NOWHERE);
@@ -870,74 +822,68 @@ TEST(test_what_the_kernel_takes_is_not_growth)
                             (double)(350 * MIB)); /* all of it */
                 tracker_end_run(r.t);
                 assert_true(foreign || !tracker_early(r.t, &early) || !early.rising);
-                rig_close(&r);
         }
 }
 
 /* At its end resident memory stands for live data that was not measured lately; the heap of a full cache is no rise. */
 TEST(test_a_last_rise_of_the_heap_around_live_data)
 {
-        static struct rig r;
         struct tracked_early early;
 
         for (int measured = 0; measured < 2; measured++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 1; s < 60; s++) {
                         if (s < 10 || (measured && s % 9 == 0))
-                                live(&r, s * SECOND, 12 * MIB);
-                        heap(&r, s * SECOND, (20 + s) * MIB);
-                        block(&r, 0, s * SECOND, s * SECOND);
-                        process(&r, s * SECOND, (25 + s) * MIB, UNKNOWN_U64);
+                                live(s * SECOND, 12 * MIB);
+                        heap(s * SECOND, (20 + s) * MIB);
+                        block(0, s * SECOND, s * SECOND);
+                        process(s * SECOND, (25 + s) * MIB, UNKNOWN_U64);
                 }
-                end(&r);
+                end();
                 assert_int_equal(tracker_early(r.t, &early) && early.rising && early.series == SERIES_RSS, !measured);
-                rig_close(&r);
         }
 }
 
 /* Live bytes are known ever more rarely: what the heap has for each of them is that of those times, not of all. */
 TEST(test_time_to_the_limit_of_rare_samples)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
         c.given_limit_bytes = 5000 * MIB;
-        rig_open(&r, &c);
+        rig_open(&c);
         for (uint64_t s = 1, next = 1; s <= 1500; s++) {
                 if (s == next) {
-                        live(&r, s * SECOND, s * MIB);
+                        live(s * SECOND, s * MIB);
                         next += s / 4 + 1;
                 }
-                heap(&r, s * SECOND, 2 * s * MIB);
+                heap(s * SECOND, 2 * s * MIB);
         }
-        end(&r);
+        end();
         assert_true(tracker_time_to_limit(r.t, &l));
         assert_int_equal(l.series, SERIES_LIVE);
         if (!(l.heap_over_live > 1.9 && l.heap_over_live < 2.1))
                 fail_msg("%g bytes of heap a live byte", l.heap_over_live);
         assert_in_range((uint64_t)l.mid_s, 900, 1100); /* 2500 MiB of live data less 1500 */
-        rig_close(&r);
 }
 
 TEST(test_time_to_the_least_limit)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
         c.given_limit_bytes = 3000 * MIB;
         c.memory_bytes = 2500 * MIB;
-        rig_open(&r, &c);
+        rig_open(&c);
         assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_GIVEN);
         tracker_set_local(r.t, true);
         assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_MEMORY);
         for (uint64_t s = 0; s < 300; s++) {
-                live(&r, s * SECOND, 100 * MIB + s * MIB);
-                heap(&r, s * SECOND, 2 * (100 * MIB + s * MIB));
-                process(&r, s * SECOND, 2 * (100 * MIB + s * MIB) + 100 * MIB, 2100 * MIB);
+                live(s * SECOND, 100 * MIB + s * MIB);
+                heap(s * SECOND, 2 * (100 * MIB + s * MIB));
+                process(s * SECOND, 2 * (100 * MIB + s * MIB) + 100 * MIB, 2100 * MIB);
         }
-        end(&r);
+        end();
         assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_CGROUP);
         assert_true(tracker_time_to_limit(r.t, &l));
         assert_int_equal(l.series, SERIES_LIVE);
@@ -945,86 +891,76 @@ TEST(test_time_to_the_least_limit)
         /* (2100 - 100 off the heap) / 2 = 1000 MiB of live data; 399 are there, 1 a second comes */
         assert_true(l.low_s <= l.mid_s && l.mid_s <= l.high_s);
         assert_in_range((uint64_t)l.mid_s, 590, 612);
-        rig_close(&r);
 
         c.given_limit_bytes = c.memory_bytes = UNKNOWN_U64;
-        rig_open(&r, &c);
+        rig_open(&c);
         for (uint64_t s = 0; s < 300; s++)
-                live(&r, s * SECOND, 100 * MIB + s * MIB);
-        end(&r);
+                live(s * SECOND, 100 * MIB + s * MIB);
+        end();
         assert_false(tracker_time_to_limit(r.t, &l)); /* no limit is known */
         assert_true(tracker_limit(r.t).bytes == UNKNOWN_U64);
-        rig_close(&r);
 }
 
 /* A line of five minutes says little of what is days ahead: the interval is wider the farther the limit is. */
 TEST(test_time_to_a_limit_far_ahead_is_a_wide_interval)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
 
         c.given_limit_bytes = 1000000 * MIB;
-        rig_open(&r, &c);
+        rig_open(&c);
         for (uint64_t s = 0; s < 300; s++) {
-                live(&r, s * SECOND, 100 * MIB + s * MIB);
-                heap(&r, s * SECOND, 100 * MIB + s * MIB);
+                live(s * SECOND, 100 * MIB + s * MIB);
+                heap(s * SECOND, 100 * MIB + s * MIB);
         }
-        end(&r);
+        end();
         assert_true(tracker_time_to_limit(r.t, &l));
         assert_true(l.mid_s > 11 * 86400.0);
         assert_true(l.low_s < 0.7 * l.mid_s && l.high_s > 1.4 * l.mid_s);
-        rig_close(&r);
 }
 
 /* Without live data it is not known where it grows; that resident memory grows towards the limit is. */
 TEST(test_time_to_limit_of_growth_that_has_no_place)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
         struct growth g;
 
-        rig_open(&r, &c);
+        rig_open(&c);
         tracker_set_local(r.t, true);
         for (uint64_t s = 0; s < 300; s++) {
-                heap(&r, s * SECOND, 200 * MIB + s * MIB);
-                process(&r, s * SECOND, 300 * MIB + s * MIB, 2100 * MIB);
+                heap(s * SECOND, 200 * MIB + s * MIB);
+                process(s * SECOND, 300 * MIB + s * MIB, 2100 * MIB);
         }
-        end(&r);
+        end();
         tracker_growth(r.t, &g);
         assert_int_equal(g.where, GROWTH_UNKNOWN);
         assert_true(tracker_time_to_limit(r.t, &l));
         assert_int_equal(l.series, SERIES_RSS);
         assert_in_range((uint64_t)l.mid_s, 1490, 1510); /* (2100 - 599) MiB, 1 a second */
-        rig_close(&r);
 }
 
 TEST(test_steady_has_no_time_to_limit)
 {
-        static struct rig r;
         struct tracker_config c = tracker_config_scaled(SECOND);
         struct limit_time l;
         struct growth g;
 
         c.given_limit_bytes = 3000 * MIB;
-        rig_open(&r, &c);
+        rig_open(&c);
         for (uint64_t s = 0; s < 300; s++) {
-                live(&r, s * SECOND, 100 * MIB);
-                heap(&r, s * SECOND, 300 * MIB);
+                live(s * SECOND, 100 * MIB);
+                heap(s * SECOND, 300 * MIB);
         }
-        end(&r);
+        end();
         assert_false(tracker_time_to_limit(r.t, &l));
         tracker_growth(r.t, &g);
         assert_int_equal(g.where, GROWTH_NOWHERE);
-        rig_close(&r);
 }
 
 TEST(test_notes_around_a_time)
 {
-        static struct rig r;
-
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         assert_null(tracker_note_before(r.t, SECOND));
         ev(&r.f, HW_USER_MSG, 0, 15 * SECOND, "t", "one");
         ev(&r.f, HW_USER_MSG, 0, 25 * SECOND, "t", "three");
@@ -1036,16 +972,14 @@ TEST(test_notes_around_a_time)
         assert_null(tracker_note_after(r.t, 25 * SECOND));
         assert_null(tracker_note_after(r.t, 6 * SECOND)); /* nine steps away: it has nothing to do with that */
         assert_null(tracker_note_before(r.t, 34 * SECOND));
-        rig_close(&r);
 }
 
 /* The marker of an onset, reported a week of messages later; and a marker is reported though a message is nearer. */
 TEST(test_the_note_of_an_onset_is_not_crowded_out)
 {
-        static struct rig r;
         char text[64];
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         ev(&r.f, HW_USER_MARKER, 0, 300 * SECOND, "t", "cache on");
         ev(&r.f, HW_USER_MSG, 0, 301 * SECOND, "t", "served 86000 requests");
         ev(&r.f, HW_USER_MSG, 0, 303 * SECOND, "t", "pool is full");
@@ -1061,45 +995,42 @@ TEST(test_the_note_of_an_onset_is_not_crowded_out)
         assert_string_equal(tracker_note_before(r.t, 304 * SECOND)->text, "cache on");
         assert_string_equal(tracker_note_after(r.t, 298 * SECOND)->text, "cache on");
         assert_true(notes_landmarks(model_notes(r.f.m)) <= LIMIT_LANDMARKS);
-        rig_close(&r);
 }
 
 TEST(test_due)
 {
-        static struct rig r;
         struct subject s[4];
         struct subject one;
         uint32_t at = 0, n = 0;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         assert_false(tracker_any_due(r.t));
         for (uint64_t t = 0; t < 20; t++)
-                live(&r, t * SECOND, MIB);
+                live(t * SECOND, MIB);
         assert_true(tracker_any_due(r.t));
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
         assert_int_equal(s[0].series, SERIES_LIVE);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 0);
-        live(&r, 20 * SECOND + 1, MIB);
-        live(&r, 21 * SECOND, MIB);
+        live(20 * SECOND + 1, MIB);
+        live(21 * SECOND, MIB);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
         assert_true(tracker_watermark_ns(r.t) < 21 * SECOND);
-        block(&r, 0, 21 * SECOND, 21 * SECOND + SECOND / 2);
-        block(&r, 0, 21 * SECOND + SECOND / 2, 23 * SECOND); /* the second of the newest sample is still open ... */
+        block(0, 21 * SECOND, 21 * SECOND + SECOND / 2);
+        block(0, 21 * SECOND + SECOND / 2, 23 * SECOND); /* the second of the newest sample is still open ... */
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1);
-        block(&r, 0, 23 * SECOND, 25 * SECOND);
+        block(0, 23 * SECOND, 25 * SECOND);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1); /* ... and is closed, with another verdict */
-        block(&r, 0, 25 * SECOND, 25 * SECOND);
+        block(0, 25 * SECOND, 25 * SECOND);
         assert_int_equal(tracker_watermark_ns(r.t), 25 * SECOND);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 0); /* nothing has come since */
-        live(&r, 26 * SECOND, MIB);
-        end(&r);
+        live(26 * SECOND, MIB);
+        end();
         assert_int_equal(tracker_collect_due(r.t, s, 4), 1); /* the last tick is at the end ... */
         assert_int_equal(tracker_watermark_ns(r.t), 26 * SECOND);
         assert_int_equal(tracker_collect_due(r.t, s, 4), 0); /* ... and comes once */
         while (tracker_next(r.t, &at, &one))
                 n++;
         assert_int_equal(n, 1);
-        rig_close(&r);
 }
 
 /* ------------------------------------------------------------------- where */
@@ -1183,19 +1114,18 @@ TEST(test_where_most_of_it_grows)
  */
 TEST(test_retention_needs_flat_live_data)
 {
-        static struct rig r;
         struct growth g;
 
         for (int rising = 0; rising < 2; rising++) {
                 unsigned retention = 0, unsure = 0, doubted = 0;
 
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 0; s < 240; s++) {
                         uint64_t grown = s > 22 ? s - 22 : 0;
-                        heap(&r, s * SECOND, (80 + 4 * grown) * MIB);
+                        heap(s * SECOND, (80 + 4 * grown) * MIB);
                         if (s % 2 == 0)
-                                live(&r, s * SECOND, (20 + rising * grown) * MIB + s * 7919 % 13 * MIB / 4);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                                live(s * SECOND, (20 + rising * grown) * MIB + s * 7919 % 13 * MIB / 4);
+                        block(0, s * SECOND, s * SECOND);
                         tracker_growth(r.t, &g);
                         retention += g.where == GROWTH_RETENTION;
                         unsure += g.where == GROWTH_UNKNOWN && g.live_in_doubt;
@@ -1207,70 +1137,63 @@ TEST(test_retention_needs_flat_live_data)
                 else
                         assert_int_equal(g.where, GROWTH_RETENTION);
                 assert_int_equal(g.where, rising ? GROWTH_LIVE : GROWTH_RETENTION);
-                rig_close(&r);
         }
 }
 
-static bool rises_now(const struct rig *r)
+static bool rises_now(void)
 {
         struct tracked_early early;
 
-        return tracker_early(r->t, &early) && early.rising;
+        return tracker_early(r.t, &early) && early.rising;
 }
 
 /* A cache that is full makes no major collection that would show it: nothing rises that is not allocated. */
 TEST(test_no_rise_beyond_what_is_allocated)
 {
-        static struct rig r;
-
         for (int waits = 0; waits < 2; waits++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 1; s < 90; s++) {
                         if (s < 60)
-                                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                                live(s * SECOND, 100 * MIB + s * MIB);
                         if (s < 60 || !waits) {
                                 ev(&r.f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), 2 * s * MIB);
-                                heap(&r, s * SECOND, 400 * MIB);
+                                heap(s * SECOND, 400 * MIB);
                         }
-                        block(&r, 0, s * SECOND, s * SECOND);
-                        assert_true(s < 40 || s > 60 || rises_now(&r));
+                        block(0, s * SECOND, s * SECOND);
+                        assert_true(s < 40 || s > 60 || rises_now());
                 }
-                assert_true(rises_now(&r) == !waits);
-                rig_close(&r);
+                assert_true(rises_now() == !waits);
         }
 }
 
 /* Major collections come twice as far apart each time, and what is allocated is known by the second, before its end. */
 TEST(test_a_rise_between_collections_far_apart)
 {
-        static struct rig r;
         uint64_t next = 22;
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t s = 1; s < 600; s++) {
                 ev(&r.f, HW_HEAP_ALLOCATED, 0, s * SECOND - SECOND / 8, "48", U(0), 20 * s * MIB);
-                heap(&r, s * SECOND - SECOND / 8, 400 * MIB);
+                heap(s * SECOND - SECOND / 8, 400 * MIB);
                 if (s < 20 || s == next) {
-                        live(&r, s * SECOND, (5 + (s > 20 ? 10 * (s - 20) : 0)) * MIB);
+                        live(s * SECOND, (5 + (s > 20 ? 10 * (s - 20) : 0)) * MIB);
                         next = s < 20 ? next : 2 * s - 16;
                 }
-                block(&r, 0, s * SECOND, s * SECOND);
-                assert_true(s < 70 || rises_now(&r));
+                block(0, s * SECOND, s * SECOND);
+                assert_true(s < 70 || rises_now());
         }
-        rig_close(&r);
 }
 
 /* Before the first verdict: a line through the points so far, and how long the verdict takes; afterwards neither. */
 TEST(test_provisional_growth)
 {
-        static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         unsigned rising = 0;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 10; s++) {
-                live(&r, s * SECOND, 100 * MIB + s * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 100 * MIB + s * MIB);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_int_equal(result.verdict, TREND_UNKNOWN);
@@ -1279,98 +1202,88 @@ TEST(test_provisional_growth)
         assert_true(result.provisional.slope_low <= result.provisional.slope &&
                     result.provisional.slope <= result.provisional.slope_high);
         assert_int_equal(result.verdict_in_ns, (18 + 4) * SECOND - result.provisional.span_ns); /* growth has to last */
-        end(&r);
+        end();
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_true(result.over && result.verdict_in_ns == 0 && result.provisional.known);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 12; s++) { /* it was flat until the middle */
-                live(&r, s * SECOND, 100 * MIB + (s < 5 ? 0 : s - 5) * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 100 * MIB + (s < 5 ? 0 : s - 5) * MIB);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_true(result.provisional.known && result.provisional.slope_low > 0.99 * (double)MIB);
         assert_int_equal(result.provisional.span_ns, 5 * SECOND);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 10; s++) { /* a line that may as well fall is none */
-                live(&r, s * SECOND, 100 * MIB + (s * s * 37 % 11) * MIB / 100);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 100 * MIB + (s * s * 37 % 11) * MIB / 100);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_true(result.verdict == TREND_UNKNOWN && !result.provisional.known);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 60; s++) { /* while it rises by the second, that is its rate */
-                live(&r, s * SECOND, 100 * MIB + s * 4 * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 100 * MIB + s * 4 * MIB);
+                block(0, s * SECOND, s * SECOND);
                 assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
-                rising += rises_now(&r);
-                assert_false(rises_now(&r) && result.provisional.known);
+                rising += rises_now();
+                assert_false(rises_now() && result.provisional.known);
         }
         assert_true(rising > 10);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 60; s++)
-                live(&r, s * SECOND, 100 * MIB);
-        end(&r);
+                live(s * SECOND, 100 * MIB);
+        end();
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_true(result.verdict == TREND_STEADY && !result.provisional.known && result.verdict_in_ns == UINT64_MAX);
-        rig_close(&r);
 }
 
 /* Collections that become rarer as memory grows fill no other window; fewer than five are too few for a line. */
 TEST(test_growth_of_rare_samples)
 {
-        static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0, next = 1; s < 1000; s++) {
                 if (s == next)
-                        live(&r, s * SECOND, 100 * MIB + s * MIB);
+                        live(s * SECOND, 100 * MIB + s * MIB);
                 next = s == next ? s + s / 4 + 1 : next;
-                block(&r, 0, s * SECOND, s * SECOND);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_int_equal(result.verdict, TREND_LEAK);
         assert_true(!result.provisional.known && fabs(result.slope / (double)MIB - 1) < 0.05);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 470; s++) {
                 if (s == 30 || s == 100 || s == 200 || s == 400)
-                        live(&r, s * SECOND, 100 * MIB + s * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, 100 * MIB + s * MIB);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
         assert_int_equal(result.verdict, TREND_UNKNOWN);
-        assert_true(!result.provisional.known && rises_now(&r));
-        rig_close(&r);
+        assert_true(!result.provisional.known && rises_now());
 }
 
 /* A steady program begins to leak and is sampled ever more rarely: at no time is that called steady. */
 TEST(test_a_bend_is_not_steady)
 {
-        static struct rig r;
         static const uint8_t rare[] = { 9, 10, 11, 12, 13, 15, 17, 19, 21 };
         struct trend_result result = { .verdict = TREND_LEAK };
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 26; s++) {
                 if (s < 9 || memchr(rare, (int)s, sizeof(rare)))
-                        live(&r, s * SECOND, s < 9 ? MIB / 16 : (s - 8) * 60 * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, s < 9 ? MIB / 16 : (s - 8) * 60 * MIB);
+                block(0, s * SECOND, s * SECOND);
                 if (s < 16 || !tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
                         continue;
                 assert_int_not_equal(result.verdict, TREND_STEADY);
                 assert_true(result.verdict != TREND_UNKNOWN || result.provisional.slope_low > 0);
         }
-        rig_close(&r);
 }
 
 /*
@@ -1379,18 +1292,16 @@ TEST(test_a_bend_is_not_steady)
  */
 TEST(test_when_a_rise_is_judged)
 {
-        static struct rig r;
-
         for (unsigned lasts = 10; lasts <= 60; lasts += 50) {
                 struct trend_result result = { .verdict = TREND_LEAK };
                 uint64_t earliest = 0, latest = UINT64_MAX, told = 0, judged = 0;
 
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 for (uint64_t s = 0; s < 60; s++) {
                         const uint64_t grown = s < 4 ? 0 : s - 4 < lasts ? s - 4 : lasts;
 
-                        live(&r, s * SECOND, 5 * MIB + 50 * grown * MIB);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, 5 * MIB + 50 * grown * MIB);
+                        block(0, s * SECOND, s * SECOND);
                         if (!tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
                                 continue;
                         if (result.verdict != TREND_UNKNOWN && judged == 0)
@@ -1404,46 +1315,42 @@ TEST(test_when_a_rise_is_judged)
                         latest = result.as_of_ns + result.verdict_by_ns;
                 }
                 assert_true(told > 0 && judged >= earliest && judged <= latest);
-                rig_close(&r);
         }
 }
 
 /* A verdict takes its time: until then a steady one has the provisional growth of the newest steps. */
 TEST(test_steady_that_rises_says_so)
 {
-        static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         unsigned rising = 0;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 90; s++) {
-                live(&r, s * SECOND, 50 * MIB + (s < 60 ? 0 : s - 59) * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 50 * MIB + (s < 60 ? 0 : s - 59) * MIB);
+                block(0, s * SECOND, s * SECOND);
                 if (s < 20 || !tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
                         continue;
                 assert_true(s >= 60 || (result.verdict == TREND_STEADY && !result.provisional.known));
                 if (s < 75 || result.verdict != TREND_STEADY)
                         continue;
                 rising += result.verdict_in_ns == UINT64_MAX; /* not yet because a window sees it */
-                assert_true(rises_now(&r) ||
+                assert_true(rises_now() ||
                             (result.provisional.known && fabs(result.provisional.slope / (double)MIB - 1) < 0.05));
         }
         assert_true(rising > 0);
-        rig_close(&r);
 }
 
 /* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
 TEST(test_growth_in_doubt)
 {
-        static struct rig r;
         struct trend_result result = { .verdict = TREND_LEAK };
         uint64_t told = 22 * SECOND; /* when it is judged: that never gets later, also once the growth is seen */
         bool in_doubt = false;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 60; s++) {
-                live(&r, s * SECOND, 100 * MIB + s * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 100 * MIB + s * MIB);
+                block(0, s * SECOND, s * SECOND);
                 if (!tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
                         continue;
                 assert_int_not_equal(result.verdict, TREND_STEADY);
@@ -1455,45 +1362,41 @@ TEST(test_growth_in_doubt)
         }
         assert_true(in_doubt);
         assert_int_equal(result.verdict, TREND_GROWING);
-        rig_close(&r);
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         in_doubt = false;
         for (uint64_t s = 0; s < 80; s++) {
-                live(&r, s * SECOND, (100 + (s > 40 ? 4 * (s - 40) : 0)) * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, (100 + (s > 40 ? 4 * (s - 40) : 0)) * MIB);
+                block(0, s * SECOND, s * SECOND);
                 assert_true(s < 20 || tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
                 if (s > 40 && result.verdict == TREND_STEADY && result.verdict_in_ns != UINT64_MAX) {
                         in_doubt = true;
-                        assert_true((result.provisional.known || rises_now(&r)) && result.verdict_in_ns <= 4 * SECOND);
+                        assert_true((result.provisional.known || rises_now()) && result.verdict_in_ns <= 4 * SECOND);
                 }
         }
         assert_true(in_doubt);
         assert_true(result.verdict >= TREND_GROWING && result.verdict_in_ns == UINT64_MAX);
-        rig_close(&r);
 }
 
 /* Memory of other processes in its control group is not this program's growth. */
 TEST(test_a_shared_group_is_not_judged)
 {
-        static struct rig r;
         struct trend_result result;
         struct process_sample p;
 
         for (uint64_t shared = 0; shared < 2; shared++) {
-                open_scaled(&r, SECOND);
+                open_scaled(SECOND);
                 memset(&p, 0xff, sizeof(p));
                 p.cgroup_shared = shared;
                 for (uint64_t s = 0; s < 60; s++) {
-                        live(&r, s * SECOND, 100 * MIB);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, 100 * MIB);
+                        block(0, s * SECOND, s * SECOND);
                         p.cgroup_current_bytes = (1000 + s) * MIB;
                         model_process(r.f.m, s * SECOND, &p);
                 }
                 assert_int_equal(tracker_verdict(r.t, subject_series(SERIES_CGROUP), &result), !shared);
                 assert_true(shared || result.verdict == TREND_GROWING);
                 assert_int_equal(model_series(r.f.m, SERIES_CGROUP, &view)->total.cell.n, 60);
-                rig_close(&r);
         }
 }
 
@@ -1503,13 +1406,12 @@ TEST(test_a_shared_group_is_not_judged)
  */
 TEST(test_a_heap_limit_that_is_met_at_half)
 {
-        static struct rig r;
         struct tracked_early early;
 
         for (uint64_t large = 0; large < 2; large++) {
                 unsigned held_back = 0;
 
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(400 * MIB), U(4 * MIB), U(MIB), U(4096));
                 for (uint64_t s = 1; s < 40; s++) {
                         const uint64_t bytes = (s < 10 ? 4 : 4 + (s - 10) * 10) * MIB;
@@ -1518,8 +1420,8 @@ TEST(test_a_heap_limit_that_is_met_at_half)
                         ev(&r.f, HW_GC_STATS_GHC, 0, s * SECOND - 200, "428884888", U(0), U(1),
                            large ? bytes / 10 : bytes / 10 * 9, U(0), U(0), U(1), U(0), U(0), U(0));
                         ev(&r.f, HW_GC_END, 0, s * SECOND - 100, "");
-                        live(&r, s * SECOND, bytes);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, bytes);
+                        block(0, s * SECOND, s * SECOND);
                         if (!tracker_early(r.t, &early) || !early.held_back)
                                 continue;
                         held_back++;
@@ -1527,27 +1429,25 @@ TEST(test_a_heap_limit_that_is_met_at_half)
                         assert_true(bytes > 160 * MIB && bytes < 240 * MIB);
                 }
                 assert_int_equal(held_back > 3, large);
-                rig_close(&r);
         }
 }
 
 /* Of one that has a first census long before: gains count from the last census before the rise, not from the first. */
 TEST(test_bands_of_a_rise)
 {
-        static struct rig r;
         struct tracked_early early;
         struct early_bands gained;
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0;
                 /* the third band explains 80 %, the fourth 20 %; the others change all the time */
                 const uint64_t bytes[] = { (60 - s) * 1024, MIB + s * 1024, MIB + rise / 10 * 8, MIB + rise / 5 };
 
-                live(&r, s * SECOND, 4 * MIB + rise);
+                live(s * SECOND, 4 * MIB + rise);
                 if (s % 3 == 0)
-                        census(&r, s * SECOND, bytes, 4);
-                block(&r, 0, s * SECOND, s * SECOND);
+                        census(s * SECOND, bytes, 4);
+                block(0, s * SECOND, s * SECOND);
                 if (s == 39)
                         assert_true(!tracker_early(r.t, &early));
         }
@@ -1561,49 +1461,45 @@ TEST(test_bands_of_a_rise)
         assert_true(fabs(gained.bands[0].gained_bytes - 136.0 * MIB) < 0.01 * MIB);
         assert_true(gained.bands[0].bytes == 137 * MIB);
         assert_true(gained.explained > 0.95);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND); /* it began in the first cell of the censuses' history, which got wider since */
+        open_scaled(60 * SECOND); /* it began in the first cell of the censuses' history, which got wider since */
         for (uint64_t s = 0; s < 300; s++) {
                 const uint64_t rise = s > 3 ? (s - 3) * 10 * MIB : 0, bytes[] = { MIB, MIB + rise };
 
-                live(&r, s * SECOND, 4 * MIB + rise);
-                census(&r, s * SECOND, bytes, 2);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 4 * MIB + rise);
+                census(s * SECOND, bytes, 2);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_early(r.t, &early) && tracker_early_bands(r.t, &early, &gained));
         assert_true(gained.n == 1 && gained.bands[0].band == 2 && gained.explained > 0.95);
         assert_true(fabs(gained.bands[0].gained_bytes - 2960.0 * MIB) < 0.01 * MIB);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND); /* faster since the last census: what had risen by then is not known */
+        open_scaled(60 * SECOND); /* faster since the last census: what had risen by then is not known */
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t rise = s > 50 ? (s - 50) * 100 * MIB + 10 * MIB : s > 40 ? (s - 40) * MIB : 0;
                 const uint64_t bytes[] = { MIB + rise };
 
-                live(&r, s * SECOND, 4 * MIB + rise);
+                live(s * SECOND, 4 * MIB + rise);
                 if (s % 3 == 0 && s < 50)
-                        census(&r, s * SECOND, bytes, 1);
-                block(&r, 0, s * SECOND, s * SECOND);
+                        census(s * SECOND, bytes, 1);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_early(r.t, &early) && tracker_early_bands(r.t, &early, &gained));
         assert_true(gained.n == 1 && isnan(gained.explained));
-        rig_close(&r);
 
         /* the first census came early in the rise, and gains count from there; or late, and tells little */
         for (uint64_t first = 44; first <= 54; first += 10) {
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 for (uint64_t s = 0; s < 60; s++) {
                         const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0, bytes[] = { MIB, MIB + rise };
 
-                        live(&r, s * SECOND, 4 * MIB + rise);
+                        live(s * SECOND, 4 * MIB + rise);
                         if (s >= first)
-                                census(&r, s * SECOND, bytes, 2);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                                census(s * SECOND, bytes, 2);
+                        block(0, s * SECOND, s * SECOND);
                 }
                 assert_true(tracker_early(r.t, &early) && early.onset_to_ns < 44 * SECOND);
                 assert_int_equal(tracker_early_bands(r.t, &early, &gained), first == 44);
-                rig_close(&r);
                 if (first != 44)
                         continue;
                 assert_int_equal(gained.before_ns, 44 * SECOND);
@@ -1611,17 +1507,16 @@ TEST(test_bands_of_a_rise)
                 assert_true(fabs(gained.bands[0].gained_bytes - 150.0 * MIB) < 0.01 * MIB);
         }
 
-        open_scaled(&r, 60 * SECOND); /* no census since it began */
+        open_scaled(60 * SECOND); /* no census since it began */
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t bytes[] = { MIB };
 
-                live(&r, s * SECOND, 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
+                live(s * SECOND, 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
                 if (s < 40)
-                        census(&r, s * SECOND, bytes, 1);
-                block(&r, 0, s * SECOND, s * SECOND);
+                        census(s * SECOND, bytes, 1);
+                block(0, s * SECOND, s * SECOND);
         }
         assert_true(tracker_early(r.t, &early) && !tracker_early_bands(r.t, &early, &gained));
-        rig_close(&r);
 }
 
 /*
@@ -1630,23 +1525,22 @@ TEST(test_bands_of_a_rise)
  */
 TEST(test_estimated_bands_of_a_rise)
 {
-        static struct rig r;
         struct tracked_early early;
         struct early_bands gained;
 
         for (uint64_t counted_until = 0; counted_until <= 52; counted_until += 26) {
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 for (uint64_t s = 0; s < 60; s++) {
                         const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0, off = s % 2 * 10 * MIB;
                         const uint64_t bytes[] = { 200 * MIB - off, 200 * MIB + off, 50 * MIB + rise, 50 * MIB };
                         const uint64_t stack_bytes = 10 * MIB;
 
-                        live(&r, s * SECOND, 500 * MIB + rise);
+                        live(s * SECOND, 500 * MIB + rise);
                         if (s < counted_until)
-                                thread_census(&r, s * SECOND, 50, &stack_bytes, 1);
+                                thread_census(s * SECOND, 50, &stack_bytes, 1);
                         else
-                                census_of(&r, s * SECOND, outside_census_number(0.05), bytes, 4);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                                census_of(s * SECOND, outside_census_number(0.05), bytes, 4);
+                        block(0, s * SECOND, s * SECOND);
                 }
                 assert_true(tracker_early(r.t, &early) && early.rising);
                 /* what was counted is not compared with estimates: those from 52 s on tell too little of the rise */
@@ -1659,7 +1553,6 @@ TEST(test_estimated_bands_of_a_rise)
                         assert_true(fabs(leak->gained_bytes - 190.0 * MIB) < 0.01 * MIB);
                         assert_true(fabs(leak->gained_bytes - leak->gained_low_bytes - margin) < 0.01 * MIB);
                 }
-                rig_close(&r);
         }
 }
 
@@ -1669,18 +1562,17 @@ TEST(test_estimated_bands_of_a_rise)
  */
 TEST(test_a_run_ended_with_a_rise)
 {
-        static struct rig r;
         struct tracked_early early, before = { .rising = false };
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++) {
-                live(&r, s * SECOND, s == 60 ? 3 * MIB : 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, s == 60 ? 3 * MIB : 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
+                block(0, s * SECOND, s * SECOND);
                 if (s == 59)
                         assert_true(tracker_early(r.t, &before) && before.rising);
         }
         assert_false(tracker_early(r.t, &early));
-        end(&r);
+        end();
         assert_true(tracker_early(r.t, &early) && early.rising && early.ended && !early.runs_out);
         assert_int_equal(early.series, SERIES_LIVE);
         assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
@@ -1688,41 +1580,37 @@ TEST(test_a_run_ended_with_a_rise)
         assert_true(early.base_bytes == before.base_bytes && early.level_bytes == before.level_bytes);
         assert_true(early.rate == before.rate && early.rate_low == before.rate_low);
         assert_int_equal(early.as_of_ns, 59 * SECOND);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND); /* longer than what the line is fitted to */
+        open_scaled(60 * SECOND); /* longer than what the line is fitted to */
         for (uint64_t s = 1; s <= 1200; s++) {
-                live(&r, s * SECOND, s == 1200 ? 3 * MIB : 4 * MIB + (s > 60 ? (s - 60) * (80 << 10) : 0));
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, s == 1200 ? 3 * MIB : 4 * MIB + (s > 60 ? (s - 60) * (80 << 10) : 0));
+                block(0, s * SECOND, s * SECOND);
                 if (s == 1199)
                         assert_true(tracker_early(r.t, &before) && before.rising);
         }
-        end(&r);
+        end();
         assert_true(tracker_early(r.t, &early) && early.rising && early.ended);
         assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
         assert_true(early.onset_from_ns <= 60 * SECOND && early.onset_to_ns >= 60 * SECOND);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND); /* after its data were loaded: the line goes back to the start */
+        open_scaled(60 * SECOND); /* after its data were loaded: the line goes back to the start */
         for (uint64_t s = 2; s <= 220; s += s < 24 ? 2 : s < 62 ? 12 : 20) {
                 const bool last = s + 20 > 220;
-                live(&r, s * SECOND, last ? MIB / 10 : (s < 24 ? s * 3 : 72 + (s > 60 ? s - 60 : 0)) * MIB / 2);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, last ? MIB / 10 : (s < 24 ? s * 3 : 72 + (s > 60 ? s - 60 : 0)) * MIB / 2);
+                block(0, s * SECOND, s * SECOND);
                 if (!last)
                         (void)tracker_early(r.t, &before);
         }
         assert_true(before.rising && before.onset_from_ns > 40 * SECOND && before.onset_to_ns < 100 * SECOND);
-        end(&r);
+        end();
         assert_true(tracker_early(r.t, &early) && early.rising && early.ended);
         assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
-        rig_close(&r);
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++)
-                live(&r, s * SECOND, 4 * MIB);
-        end(&r);
+                live(s * SECOND, 4 * MIB);
+        end();
         assert_false(tracker_early(r.t, &early));
-        rig_close(&r);
 }
 
 /* What is said of the growth that met its limit. */
@@ -1731,13 +1619,13 @@ struct said {
         uint64_t onset_ns; /* of the verdict */
 };
 
-static struct said say(struct rig *r)
+static struct said say(void)
 {
         struct said ret;
         struct trend_result live_data;
 
-        tracker_standing(r->t, &ret.s);
-        assert_true(tracker_verdict(r->t, subject_series(SERIES_LIVE), &live_data));
+        tracker_standing(r.t, &ret.s);
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &live_data));
         assert_int_equal(live_data.verdict, ret.s.growth.live.trend.verdict);
         ret.onset_ns = live_data.onset_ns;
         return ret;
@@ -1761,37 +1649,35 @@ static void assert_same(const struct said *a, const struct said *b)
  */
 static void check_growth_meets_its_limit(uint64_t resolution_ns, unsigned still_s, enum trend_verdict expected)
 {
-        static struct rig r;
         const unsigned onset_s = 100, met_s = 500;
         unsigned s = 1;
 
-        open_scaled(&r, resolution_ns);
+        open_scaled(resolution_ns);
         ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
         for (; s <= met_s; s++) {
-                live(&r, s * SECOND, 4 * MIB + (s > onset_s ? (uint64_t)(s - onset_s) * 1016 * MIB / 400 : 0));
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 4 * MIB + (s > onset_s ? (uint64_t)(s - onset_s) * 1016 * MIB / 400 : 0));
+                block(0, s * SECOND, s * SECOND);
         }
-        const struct said risen = say(&r);
+        const struct said risen = say();
         assert_int_equal(risen.s.growth.live.trend.verdict, expected);
         assert_true(risen.s.early.onset_from_ns <= onset_s * SECOND && risen.s.early.onset_to_ns >= onset_s * SECOND);
         for (; s <= met_s + still_s; s++) {
-                live(&r, s * SECOND, 1020 * MIB + s % 8 * 100000);
-                block(&r, 0, s * SECOND, s * SECOND);
-                const struct said met = say(&r);
+                live(s * SECOND, 1020 * MIB + s % 8 * 100000);
+                block(0, s * SECOND, s * SECOND);
+                const struct said met = say();
                 assert_same(&risen, &met);
         }
-        heap(&r, s * SECOND - 1, 1030 * MIB);
-        heap(&r, s * SECOND, 7 * MIB);
-        live(&r, s * SECOND, 83000);
-        block(&r, 0, s * SECOND, s * SECOND);
-        struct said last = say(&r);
+        heap(s * SECOND - 1, 1030 * MIB);
+        heap(s * SECOND, 7 * MIB);
+        live(s * SECOND, 83000);
+        block(0, s * SECOND, s * SECOND);
+        struct said last = say();
         assert_same(&risen, &last); /* the warning stays until the fall is known not to be the shutdown */
-        end(&r);
-        last = say(&r);
+        end();
+        last = say();
         assert_same(&risen, &last);
         assert_true(last.s.live_bytes >= 1020 * MIB);
         assert_int_equal(last.s.heap_bytes, 1030 * MIB);
-        rig_close(&r);
 }
 
 TEST(test_growth_meets_its_limit)
@@ -1805,45 +1691,41 @@ TEST(test_growth_meets_its_limit)
 /* Of the rise that ended a run the last collection counts, which came after the second in which it was last settled. */
 TEST(test_a_rise_ends_with_its_last_collection)
 {
-        static struct rig r;
         struct standing last;
         unsigned s = 1;
 
-        open_scaled(&r, 60 * SECOND);
+        open_scaled(60 * SECOND);
         ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
         for (; s <= 200; s++) {
-                live(&r, s * SECOND, (uint64_t)s * 5 * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, (uint64_t)s * 5 * MIB);
+                block(0, s * SECOND, s * SECOND);
         }
-        live(&r, s * SECOND - 2, (uint64_t)s * 5 * MIB);
-        live(&r, s * SECOND - 1, 83000);
-        end(&r);
+        live(s * SECOND - 2, (uint64_t)s * 5 * MIB);
+        live(s * SECOND - 1, 83000);
+        end();
         tracker_standing(r.t, &last);
         assert_int_equal(last.live_bytes, (uint64_t)s * 5 * MIB);
         assert_true(last.has_early && last.early.runs_out && last.early.level_bytes == (double)last.live_bytes);
-        rig_close(&r);
 }
 
 /* A fall that the program survives lets the warning go after some seconds; a wave at once. */
 TEST(test_a_fall_that_is_survived)
 {
-        static struct rig r;
         struct tracked_early early;
 
         for (unsigned wave = 0; wave < 2; wave++) {
-                open_scaled(&r, 60 * SECOND);
+                open_scaled(60 * SECOND);
                 ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
                 for (unsigned s = 1; s <= 300; s++) {
                         const bool fell = s > 280 && (!wave || s == 281);
 
-                        live(&r, s * SECOND, fell ? MIB : s < 100 ? 4 * MIB : (uint64_t)(s - 99) * 5 * MIB);
-                        block(&r, 0, s * SECOND, s * SECOND);
+                        live(s * SECOND, fell ? MIB : s < 100 ? 4 * MIB : (uint64_t)(s - 99) * 5 * MIB);
+                        block(0, s * SECOND, s * SECOND);
                         const bool warned = tracker_early(r.t, &early) && early.runs_out;
                         if (s == 280 || s == 281 || (wave && s == 299))
                                 assert_true(warned);
                         if (!wave && s >= 293)
                                 assert_false(warned);
                 }
-                rig_close(&r);
         }
 }
