@@ -19,7 +19,7 @@
 #include "proto/cli/keys/key.h"
 #include "tests/unit/test.h"
 
-struct fixture {
+static struct fixture {
         struct event_base *base;
         struct bus *bus;
         void *context;
@@ -33,71 +33,77 @@ struct fixture {
         unsigned taken;
         bool keep_late, keep_any;
         struct bus_client *late; /* whose only reply found no room */
-};
+} f;
 
 static void on_request(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        struct fixture *f = ctx;
-        char *text = calloc(1, f->reply_bytes + 1);
+        char *text = calloc(1, f.reply_bytes + 1);
 
         assert_non_null(request);
-        memset(text, 'x', f->reply_bytes);
-        f->handled++;
-        (void)snprintf(f->asked_by, sizeof(f->asked_by), "%s", bus_client_name(client));
-        for (unsigned i = 0; i < f->replies; i++) {
+        memset(text, 'x', f.reply_bytes);
+        f.handled++;
+        (void)snprintf(f.asked_by, sizeof(f.asked_by), "%s", bus_client_name(client));
+        for (unsigned i = 0; i < f.replies; i++) {
                 Hw__Reply reply = HW__REPLY__INIT;
                 Hw__Done done = HW__DONE__INIT;
-                SET(reply, more, i + 1 < f->replies);
+                SET(reply, more, i + 1 < f.replies);
                 reply.what_case = HW__REPLY__WHAT_DONE;
                 reply.done = &done;
                 done.target = text;
                 bus_reply(client, &reply);
         }
         free(text);
-        if (f->keep_any || (f->keep_late && bus_client_again(client)))
-                f->late = bus_client_keep(client);
+        if (f.keep_any || (f.keep_late && bus_client_again(client)))
+                f.late = bus_client_keep(client);
 }
 
 static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_client *client);
 
 static void on_any_request(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        const struct fixture *f = ctx;
-
-        (f->offers ? offer_until_later : on_request)(ctx, request, client);
+        (f.offers ? offer_until_later : on_request)(ctx, request, client);
 }
 
-static struct bus *open_bus(struct fixture *f, int high_water_mark)
+static struct bus *open_bus(int high_water_mark)
 {
-        struct bus_options options = { .publish_endpoint = f->publish,
-                                       .request_endpoint = f->request,
+        struct bus_options options = { .publish_endpoint = f.publish,
+                                       .request_endpoint = f.request,
                                        .high_water_mark = high_water_mark };
-        struct bus_handler handler = { f, on_any_request };
+        struct bus_handler handler = { NULL, on_any_request };
 
-        return bus_new(f->base, &options, &handler, &f->error);
+        return bus_new(f.base, &options, &handler, &f.error);
 }
 
-static void open_fixture(struct fixture *f, int high_water_mark)
+static void open_fixture(int high_water_mark)
 {
-        memset(f, 0, sizeof(*f));
-        f->replies = 1;
-        make_dir(f->dir);
-        (void)snprintf(f->publish, sizeof(f->publish), "ipc://%s/publish", f->dir);
-        (void)snprintf(f->request, sizeof(f->request), "ipc://%s/request", f->dir);
-        f->base = event_base_new();
-        f->context = zmq_ctx_new();
-        f->bus = open_bus(f, high_water_mark);
-        assert_non_null(f->bus);
+        memset(&f, 0, sizeof(f));
+        f.replies = 1;
+        make_dir(f.dir);
+        (void)snprintf(f.publish, sizeof(f.publish), "ipc://%s/publish", f.dir);
+        (void)snprintf(f.request, sizeof(f.request), "ipc://%s/request", f.dir);
+        f.base = event_base_new();
+        f.context = zmq_ctx_new();
+        f.bus = open_bus(high_water_mark);
+        assert_non_null(f.bus);
 }
 
-static void close_fixture(struct fixture *f)
+static int close_fixture(void **state)
 {
-        assert_int_equal(zmq_ctx_term(f->context), 0);
-        bus_destroy(&f->bus);
-        assert_null(f->bus);
-        event_base_free(f->base);
-        assert_int_equal(rmdir(f->dir), 0); /* the socket files are gone */
+        assert_int_equal(zmq_ctx_term(f.context), 0);
+        bus_destroy(&f.bus);
+        assert_null(f.bus);
+        event_base_free(f.base);
+        assert_int_equal(rmdir(f.dir), 0); /* the socket files are gone */
+        return 0;
 }
+
+static int open_unlimited(void **state)
+{
+        open_fixture(0);
+        return 0;
+}
+
+TEST_EACH(open_unlimited, close_fixture)
 
 static bool is_readable(void *socket)
 {
@@ -106,20 +112,20 @@ static bool is_readable(void *socket)
         return zmq_poll(&item, 1, 0) == 1;
 }
 
-static void *new_subscriber(struct fixture *f, const char *prefix)
+static void *new_subscriber(const char *prefix)
 {
-        uint64_t before = bus_stats(f->bus)->clients.subscriptions;
-        void *sub = new_socket(f->context, ZMQ_SUB, f->publish);
+        uint64_t before = bus_stats(f.bus)->clients.subscriptions;
+        void *sub = new_socket(f.context, ZMQ_SUB, f.publish);
 
         assert_int_equal(zmq_setsockopt(sub, ZMQ_SUBSCRIBE, prefix, strlen(prefix)), 0);
-        TURN_UNTIL(f->base, bus_stats(f->bus)->clients.subscriptions == before + 1);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == before + 1);
         return sub;
 }
 
-static int send_live(struct fixture *f, uint64_t sequence)
+static int send_live(uint64_t sequence)
 {
         struct test_update u;
-        struct update_sink sink = bus_sink(f->bus);
+        struct update_sink sink = bus_sink(f.bus);
 
         return sink.send(sink.ctx, test_update(&u, sequence, sequence * 10));
 }
@@ -146,13 +152,11 @@ static Hw__Update *receive_update(void *sub, char *topic, size_t topic_size)
 
 TEST(test_subscriber_gets_its_topics)
 {
-        struct fixture f;
         char topic[HW_TOPIC_MAX];
 
-        open_fixture(&f, 0);
-        void *heap = new_subscriber(&f, "hw1/heap/t/"), *other = new_subscriber(&f, "hw1/heap/other/");
+        void *heap = new_subscriber("hw1/heap/t/"), *other = new_subscriber("hw1/heap/other/");
         for (uint64_t i = 1; i <= 3; i++)
-                assert_int_equal(send_live(&f, i), 0);
+                assert_int_equal(send_live(i), 0);
         for (uint64_t i = 1; i <= 3; i++) {
                 Hw__Update *u = receive_update(heap, topic, sizeof(topic));
                 assert_string_equal(topic, "hw1/heap/t/");
@@ -166,15 +170,11 @@ TEST(test_subscriber_gets_its_topics)
         zmq_close(other);
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
         zmq_close(heap);
-        close_fixture(&f);
 }
 
 /* A daemon that publishes without rest still sees 100 subscriptions; each send may swallow a wake-up. */
 TEST(test_subscriptions_while_publishing)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
         void *sub = new_socket(f.context, ZMQ_SUB, f.publish);
         for (int i = 0; i < 100; i++) {
                 char prefix[32];
@@ -184,20 +184,17 @@ TEST(test_subscriptions_while_publishing)
         uint64_t end_ms = clock_mono_ms() + DEADLINE_MS;
         for (uint64_t i = 1; bus_stats(f.bus)->clients.subscriptions < 100; i++) { /* the loop does not turn at all */
                 assert_true(clock_mono_ms() < end_ms);
-                assert_int_equal(send_live(&f, i), 0);
+                assert_int_equal(send_live(i), 0);
         }
         zmq_close(sub);
-        close_fixture(&f);
 }
 
 /* One that subscribes without end is disconnected; who came before it stays. */
 TEST(test_too_many_subscriptions)
 {
-        struct fixture f;
         char topic[HW_TOPIC_MAX];
 
-        open_fixture(&f, 0);
-        void *good = new_subscriber(&f, "hw1/heap/t/"), *greedy = zmq_socket(f.context, ZMQ_SUB);
+        void *good = new_subscriber("hw1/heap/t/"), *greedy = zmq_socket(f.context, ZMQ_SUB);
         set_socket_int(greedy, ZMQ_SNDHWM, 0); /* else it drops its own subscriptions beyond 1,000 */
         set_socket_int(greedy, ZMQ_LINGER, 0);
         assert_int_equal(zmq_connect(greedy, f.publish), 0);
@@ -209,19 +206,15 @@ TEST(test_too_many_subscriptions)
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.disconnected == 1);
         zmq_close(greedy);
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
-        assert_int_equal(send_live(&f, 1), 0);
+        assert_int_equal(send_live(1), 0);
         hw_update_unref(receive_update(good, topic, sizeof(topic)));
         zmq_close(good);
-        close_fixture(&f);
 }
 
 /* A connection counts what it holds, and nothing once it has ended, whatever it did and however it ended. */
 TEST(test_subscriptions_are_exact)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
-        void *good = new_subscriber(&f, "hw1/heap/t/"), *other = zmq_socket(f.context, ZMQ_XSUB);
+        void *good = new_subscriber("hw1/heap/t/"), *other = zmq_socket(f.context, ZMQ_XSUB);
         set_socket_int(other, ZMQ_LINGER, 0);
         assert_int_equal(zmq_connect(other, f.publish), 0);
         static const char *const sent[] = { "\1a", "\1a", "\1b", "\1", "\0a", "\0a", "\0b", "\0c", "\1c" };
@@ -244,41 +237,36 @@ TEST(test_subscriptions_are_exact)
         assert_int_equal(bus_stats(f.bus)->clients.disconnected, 0);
         zmq_close(good);
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 0);
-        close_fixture(&f);
 }
 
 /* With a heartbeat now and then, with which the bus looks after its sockets. */
-static bool is_socket_there(struct fixture *f, const char *path)
+static bool is_socket_there(const char *path)
 {
         static unsigned turns;
         struct stat st;
 
         if (turns++ % 500 == 0)
-                (void)send_live(f, turns);
+                (void)send_live(turns);
         return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
 /* A runtime directory that is emptied or replaced, as by a logout. */
 TEST(test_lost_sockets_are_made_again)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
         const char *paths[] = { f.publish + strlen("ipc://"), f.request + strlen("ipc://") };
-        void *before = new_subscriber(&f, "hw1/heap/t/");
+        void *before = new_subscriber("hw1/heap/t/");
         for (unsigned round = 0; round < 2; round++) {
                 for (unsigned i = 0; i < 2; i++)
                         assert_int_equal(unlink(paths[i]), 0);
                 if (round == 1) /* with its directory */
                         assert_int_equal(rmdir(f.dir), 0);
                 for (unsigned i = 0; i < 2; i++)
-                        TURN_UNTIL(f.base, is_socket_there(&f, paths[i]));
-                void *after = new_subscriber(&f, "hw1/heap/u/");
+                        TURN_UNTIL(f.base, is_socket_there(paths[i]));
+                void *after = new_subscriber("hw1/heap/u/");
                 zmq_close(after);
                 TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1); /* who was there stays */
         }
         zmq_close(before);
-        close_fixture(&f);
 }
 
 /* Sequence of the next update, 0 when none comes. */
@@ -303,11 +291,11 @@ static uint64_t receive_sequence(void *sub)
 TEST(test_slow_subscriber)
 {
         enum { N = 100000, MARK = 100 };
-        struct fixture f;
         uint64_t received = 0, last = 0, next = N, sequence;
         bool gap = false;
 
-        open_fixture(&f, MARK);
+        close_fixture(NULL);
+        open_fixture(MARK);
         void *slow = zmq_socket(f.context, ZMQ_SUB);
         set_socket_int(slow, ZMQ_RCVHWM, MARK);
         set_socket_int(slow, ZMQ_LINGER, 0);
@@ -317,7 +305,7 @@ TEST(test_slow_subscriber)
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
         size_t before = mallinfo2().uordblks;
         for (uint64_t i = 1; i <= N; i++) {
-                assert_int_equal(send_live(&f, i), 0);
+                assert_int_equal(send_live(i), 0);
                 if (i % 1000 == 0) /* the thread that sends them keeps up */
                         TURN_UNTIL(f.base, mallinfo2().uordblks < before + (4u << 20));
         }
@@ -333,21 +321,18 @@ TEST(test_slow_subscriber)
                         last = sequence;
                         received++;
                 }
-                assert_int_equal(send_live(&f, ++next), 0);
+                assert_int_equal(send_live(++next), 0);
         }
         assert_true(gap);
         assert_in_range(received, 1, N / 2 + (next - N));
         zmq_close(slow);
-        close_fixture(&f);
 }
 
 /* Connecting counts as subscribing does: beyond the burst connections are closed at once. */
 TEST(test_connecting_too_often)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
-        struct fixture f;
 
-        open_fixture(&f, 0);
         memcpy(address.sun_path, f.publish + strlen("ipc://"), strlen(f.publish + strlen("ipc://")));
         for (unsigned i = 0; i < SUBSCRIBER_BURST_BYTES / SUBSCRIBER_CONNECTION_BYTES + 100; i++) {
                 int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -355,13 +340,12 @@ TEST(test_connecting_too_often)
                 close(fd);
         }
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.refused > 0);
-        close_fixture(&f);
 }
 
-static void send_large(struct fixture *f)
+static void send_large(void)
 {
         static char text[256 << 10];
-        const struct update_sink sink = bus_sink(f->bus);
+        const struct update_sink sink = bus_sink(f.bus);
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Target state = HW__TARGET__INIT;
 
@@ -376,9 +360,6 @@ static void send_large(struct fixture *f)
 /* Large updates are left out for everybody while one does not read; it is shut down, and then others have them. */
 TEST(test_stuck_subscribers_give_way)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
         void *stuck = zmq_socket(f.context, ZMQ_SUB), *reads;
         set_socket_int(stuck, ZMQ_RCVHWM, 1);
         set_socket_int(stuck, ZMQ_LINGER, 0);
@@ -386,13 +367,12 @@ TEST(test_stuck_subscribers_give_way)
         assert_int_equal(zmq_connect(stuck, f.publish), 0);
         assert_int_equal(zmq_setsockopt(stuck, ZMQ_SUBSCRIBE, "", 0), 0);
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
-        TURN_UNTIL(f.base, (send_large(&f), bus_stats(f.bus)->dropped > 0));
-        reads = new_subscriber(&f, "");
-        TURN_UNTIL(f.base, (send_large(&f), is_readable(reads)));
+        TURN_UNTIL(f.base, (send_large(), bus_stats(f.bus)->dropped > 0));
+        reads = new_subscriber("");
+        TURN_UNTIL(f.base, (send_large(), is_readable(reads)));
         assert_int_equal(bus_stats(f.bus)->clients.disconnected, 1);
         zmq_close(stuck);
         zmq_close(reads);
-        close_fixture(&f);
 }
 
 /* ----------------------------------------------------------- requests */
@@ -408,12 +388,12 @@ static size_t pack_status(uint8_t bytes[64], uint64_t id)
         return hw__request__pack(&request, bytes);
 }
 
-static Hw__Reply *receive_reply(struct fixture *f, void *socket)
+static Hw__Reply *receive_reply(void *socket)
 {
         zmq_msg_t msg;
         const char *reason = "";
 
-        TURN_UNTIL(f->base, is_readable(socket));
+        TURN_UNTIL(f.base, is_readable(socket));
         zmq_msg_init(&msg);
         assert_true(zmq_msg_recv(&msg, socket, 0) >= 0);
         Hw__Reply *reply = hw_reply_unpack(zmq_msg_data(&msg), zmq_msg_size(&msg), &reason);
@@ -425,10 +405,8 @@ static Hw__Reply *receive_reply(struct fixture *f, void *socket)
 /* 100 requests at once, from a DEALER: each handled, each answered by its id, all replies in order. */
 TEST(test_requests_of_a_dealer)
 {
-        struct fixture f;
         uint8_t bytes[64];
 
-        open_fixture(&f, 0);
         f.replies = 3;
         void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
         for (uint64_t id = 1; id <= 100; id++) {
@@ -436,7 +414,7 @@ TEST(test_requests_of_a_dealer)
                 assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
         }
         for (unsigned i = 0; i < 300; i++) {
-                Hw__Reply *reply = receive_reply(&f, dealer);
+                Hw__Reply *reply = receive_reply(dealer);
                 assert_int_equal(reply->id, i / 3 + 1);
                 assert_int_equal(reply->more, i % 3 != 2);
                 hw_reply_unref(reply);
@@ -446,7 +424,6 @@ TEST(test_requests_of_a_dealer)
         assert_int_equal(bus_stats(f.bus)->bad_requests, 0);
         assert_int_equal(bus_stats(f.bus)->replies_dropped, 0);
         zmq_close(dealer);
-        close_fixture(&f);
 }
 
 /* A process over ipc; an address over TCP, also that of an IPv4 peer of a socket that takes both. */
@@ -488,69 +465,61 @@ TEST(test_senders)
 /* REQ puts an empty frame before its request and wants it back. */
 TEST(test_request_of_a_req)
 {
-        struct fixture f;
         uint8_t bytes[64];
 
-        open_fixture(&f, 0);
         void *req = new_socket(f.context, ZMQ_REQ, f.request);
         size_t n = pack_status(bytes, 7);
         assert_int_equal(zmq_send(req, bytes, n, 0), (int)n);
-        Hw__Reply *reply = receive_reply(&f, req);
+        Hw__Reply *reply = receive_reply(req);
         assert_int_equal(reply->id, 7);
         hw_reply_unref(reply);
         char self[64];
         (void)snprintf(self, sizeof(self), "uid %u pid %d", (unsigned)geteuid(), (int)getpid());
         assert_string_equal(f.asked_by, self);
         zmq_close(req);
-        close_fixture(&f);
 }
 
-static void expect_refused(struct fixture *f, void *dealer, unsigned bad)
+static void expect_refused(void *dealer, unsigned bad)
 {
-        Hw__Reply *reply = receive_reply(f, dealer);
+        Hw__Reply *reply = receive_reply(dealer);
 
         assert_non_null(reply->error);
         assert_true(strlen(reply->error) > 0);
         assert_int_equal(reply->what_case, HW__REPLY__WHAT__NOT_SET);
         hw_reply_unref(reply);
-        assert_int_equal(bus_stats(f->bus)->bad_requests, bad);
+        assert_int_equal(bus_stats(f.bus)->bad_requests, bad);
 }
 
 TEST(test_malformed_requests)
 {
-        struct fixture f;
         static uint8_t large[LIMIT_REQUEST_BYTES + 1];
         uint8_t bytes[64];
 
-        open_fixture(&f, 0);
         void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
         assert_int_equal(zmq_send(dealer, "\xff\xff\xff\xff garbage", 12, 0), 12);
-        expect_refused(&f, dealer, 1);
+        expect_refused(dealer, 1);
         for (int i = 0; i < 20; i++) /* far too many frames */
                 assert_int_equal(zmq_send(dealer, "x", 1, i < 19 ? ZMQ_SNDMORE : 0), 1);
-        expect_refused(&f, dealer, 2);
+        expect_refused(dealer, 2);
         assert_int_equal(zmq_send(dealer, large, sizeof(large), 0), (int)sizeof(large));
-        expect_refused(&f, dealer, 3);
+        expect_refused(dealer, 3);
         assert_int_equal(f.handled, 0);
         size_t n = pack_status(bytes, 1);
         assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
-        Hw__Reply *reply = receive_reply(&f, dealer);
+        Hw__Reply *reply = receive_reply(dealer);
         assert_null(reply->error);
         hw_reply_unref(reply);
         assert_int_equal(f.handled, 1);
         zmq_close(dealer);
-        close_fixture(&f);
 }
 
 /* What a client asks is done, also when it goes at once; its connection is forgotten then. */
 TEST(test_client_gone)
 {
-        struct fixture f;
         uint8_t bytes[64];
         size_t n = pack_status(bytes, 1);
         Hw__Reply again = HW__REPLY__INIT;
 
-        open_fixture(&f, 0);
         f.keep_any = true;
         for (unsigned i = 1; i <= 100; i++) {
                 void *rude = new_socket(f.context, ZMQ_DEALER, f.request);
@@ -564,19 +533,18 @@ TEST(test_client_gone)
         f.keep_any = false;
         void *nice = new_socket(f.context, ZMQ_DEALER, f.request);
         assert_int_equal(zmq_send(nice, bytes, n, 0), (int)n);
-        Hw__Reply *reply = receive_reply(&f, nice);
+        Hw__Reply *reply = receive_reply(nice);
         assert_null(reply->error);
         hw_reply_unref(reply);
         zmq_close(nice);
-        close_fixture(&f);
 }
 
 /* As it comes: these replies are larger than what hw_reply_unpack() lets pass. */
-static bool next_reply_has_more(struct fixture *f, void *socket)
+static bool next_reply_has_more(void *socket)
 {
         zmq_msg_t msg;
 
-        TURN_UNTIL(f->base, is_readable(socket));
+        TURN_UNTIL(f.base, is_readable(socket));
         zmq_msg_init(&msg);
         assert_true(zmq_msg_recv(&msg, socket, 0) >= 0);
         Hw__Reply *reply = hw__reply__unpack(NULL, zmq_msg_size(&msg), zmq_msg_data(&msg));
@@ -593,10 +561,8 @@ static bool next_reply_has_more(struct fixture *f, void *socket)
  */
 TEST(test_client_that_does_not_read)
 {
-        struct fixture f;
         uint8_t bytes[64];
 
-        open_fixture(&f, 0);
         f.replies = 200;
         f.reply_bytes = 1 << 20; /* 200 MiB in all */
         void *dealer = zmq_socket(f.context, ZMQ_DEALER);
@@ -612,22 +578,21 @@ TEST(test_client_that_does_not_read)
         zmq_msg_t msg;
         zmq_msg_init(&msg);
         for (unsigned i = 0; i < taken; i++)
-                assert_true(next_reply_has_more(&f, dealer)); /* the last one was dropped */
+                assert_true(next_reply_has_more(dealer)); /* the last one was dropped */
         set_socket_int(dealer, ZMQ_RCVTIMEO, 300);
         assert_int_equal(zmq_msg_recv(&msg, dealer, 0), -1);
         zmq_msg_close(&msg);
         zmq_close(dealer);
-        close_fixture(&f);
 }
 
 /* Asks, and takes no reply but what fits into the kernel. */
-static void *new_stuck_client(struct fixture *f, const uint8_t *request, size_t n)
+static void *new_stuck_client(const uint8_t *request, size_t n)
 {
-        void *dealer = zmq_socket(f->context, ZMQ_DEALER);
+        void *dealer = zmq_socket(f.context, ZMQ_DEALER);
 
         set_socket_int(dealer, ZMQ_RCVHWM, 1);
         set_socket_int(dealer, ZMQ_LINGER, 0);
-        assert_int_equal(zmq_connect(dealer, f->request), 0);
+        assert_int_equal(zmq_connect(dealer, f.request), 0);
         assert_int_equal(zmq_send(dealer, request, n, 0), (int)n);
         return dealer;
 }
@@ -638,14 +603,12 @@ static void *new_stuck_client(struct fixture *f, const uint8_t *request, size_t 
  */
 TEST(test_stuck_clients_give_way)
 {
-        struct fixture f;
         uint8_t bytes[64];
         const size_t n = pack_status(bytes, 9);
 
-        open_fixture(&f, 0);
         f.replies = 100;
         f.reply_bytes = 1 << 20;
-        void *stuck = new_stuck_client(&f, bytes, n);
+        void *stuck = new_stuck_client(bytes, n);
         TURN_UNTIL(f.base, f.handled == 1);
         const uint64_t dropped = bus_stats(f.bus)->replies_dropped;
         f.replies = 1;
@@ -667,18 +630,17 @@ TEST(test_stuck_clients_give_way)
         assert_int_equal(bus_stats(f.bus)->replies_dropped, dropped);
         zmq_close(stuck);
         zmq_close(dealer);
-        close_fixture(&f);
 }
 
 /* --------------------------------------------------------------- keys */
 
 /* Lets the key in, or nobody. */
-static void authorize(struct fixture *f, const struct key_pair *key)
+static void authorize(const struct key_pair *key)
 {
         char path[96], text[KEY_TEXT];
         FILE *file;
 
-        (void)snprintf(path, sizeof(path), "%s/" KEYS_AUTHORIZED, f->dir);
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_AUTHORIZED, f.dir);
         file = fopen(path, "w");
         assert_non_null(file);
         if (key) {
@@ -691,30 +653,30 @@ static void authorize(struct fixture *f, const struct key_pair *key)
 }
 
 /* With keys, on two ports that are free; the port of requests. */
-static unsigned open_keyed(struct fixture *f, struct key_pair *server)
+static unsigned open_keyed(struct key_pair *server)
 {
         char path[96], listen[64];
         struct bus_options options = {
-                .publish_endpoint = f->publish, .request_endpoint = f->request, .listen = listen, .keys = f->dir
+                .publish_endpoint = f.publish, .request_endpoint = f.request, .listen = listen, .keys = f.dir
         };
-        struct bus_handler handler = { f, on_any_request };
+        struct bus_handler handler = { NULL, on_any_request };
         unsigned port = 20000u + (unsigned)getpid() % 20000u;
 
-        (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f->dir);
-        assert_true(key_pair_new(server, "server", &f->error) && key_pair_write(server, path, &f->error));
-        bus_destroy(&f->bus);
-        for (unsigned tries = 0; !f->bus && tries < 100; tries++, port += 2) {
+        (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f.dir);
+        assert_true(key_pair_new(server, "server", &f.error) && key_pair_write(server, path, &f.error));
+        bus_destroy(&f.bus);
+        for (unsigned tries = 0; !f.bus && tries < 100; tries++, port += 2) {
                 (void)snprintf(listen, sizeof(listen), "tcp://127.0.0.1:%u", port);
-                f->bus = bus_new(f->base, &options, &handler, &f->error);
+                f.bus = bus_new(f.base, &options, &handler, &f.error);
         }
-        assert_non_null(f->bus);
+        assert_non_null(f.bus);
         return port - 1;
 }
 
-static void *new_keyed(struct fixture *f, unsigned port, const struct key_pair *key, const struct key_pair *server)
+static void *new_keyed(unsigned port, const struct key_pair *key, const struct key_pair *server)
 {
         char endpoint[64];
-        void *s = new_socket(f->context, ZMQ_DEALER, NULL);
+        void *s = new_socket(f.context, ZMQ_DEALER, NULL);
 
         (void)snprintf(endpoint, sizeof(endpoint), "tcp://127.0.0.1:%u", port);
         assert_int_equal(zmq_setsockopt(s, ZMQ_CURVE_SERVERKEY, server->public, KEY_BYTES), 0);
@@ -728,23 +690,21 @@ static void *new_keyed(struct fixture *f, unsigned port, const struct key_pair *
 TEST(test_requests_by_a_revoked_key)
 {
         struct key_pair server, alice;
-        struct fixture f;
         uint8_t bytes[64];
         char path[96];
         const size_t n = pack_status(bytes, 1);
 
         if (!zmq_has("curve"))
                 skip();
-        open_fixture(&f, 0);
         assert_true(key_pair_new(&alice, "alice", &f.error));
-        authorize(&f, &alice);
-        void *dealer = new_keyed(&f, open_keyed(&f, &server), &alice, &server);
+        authorize(&alice);
+        void *dealer = new_keyed(open_keyed(&server), &alice, &server);
         assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
-        Hw__Reply *reply = receive_reply(&f, dealer);
+        Hw__Reply *reply = receive_reply(dealer);
         assert_null(reply->error);
         hw_reply_unref(reply);
         assert_string_equal(f.asked_by, "alice@127.0.0.1");
-        authorize(&f, NULL);
+        authorize(NULL);
         assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
         assert_true(bus_reload_keys(f.bus, &f.error));
         TURN_UNTIL(f.base, admission_stats(bus_admission(f.bus)).shut == 1);
@@ -755,89 +715,76 @@ TEST(test_requests_by_a_revoked_key)
         assert_int_equal(unlink(path), 0);
         (void)snprintf(path, sizeof(path), "%s/" KEYS_SERVER, f.dir);
         assert_int_equal(unlink(path), 0);
-        close_fixture(&f);
 }
 
 /* While memory is full a snapshot waits in small parts: small messages do not wait for one another, large ones do. */
 static void offer_until_later(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        struct fixture *f = ctx;
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Done done = HW__DONE__INIT;
 
-        done.target = calloc(1, f->reply_bytes + 1);
+        done.target = calloc(1, f.reply_bytes + 1);
         assert_non_null(done.target);
-        memset(done.target, 'x', f->reply_bytes);
+        memset(done.target, 'x', f.reply_bytes);
         reply.has_more = reply.more = true;
         reply.what_case = HW__REPLY__WHAT_DONE;
         reply.done = &done;
-        for (f->taken = 0; f->taken < f->replies && bus_offer(client, &reply) == BUS_TOOK; f->taken++)
+        for (f.taken = 0; f.taken < f.replies && bus_offer(client, &reply) == BUS_TOOK; f.taken++)
                 ;
         free(done.target);
         done.target = (char *)"";
         reply.more = false;
-        f->taken += bus_offer_last(client, &reply) == BUS_TOOK;
-        f->handled++;
+        f.taken += bus_offer_last(client, &reply) == BUS_TOOK;
+        f.handled++;
 }
 
 TEST(test_replies_while_memory_is_full)
 {
-        struct fixture f;
         uint8_t bytes[64];
         const size_t n = pack_status(bytes, 1);
 
-        open_fixture(&f, 0);
         f.offers = true;
         memory_set_budget(UINT64_C(100) << 20);
         memory_update_usage(UINT64_C(97) << 20, 0);
         assert_int_equal(memory_now(), MEMORY_FULL);
         f.replies = 30;
         f.reply_bytes = 1000;
-        void *small = new_stuck_client(&f, bytes, n);
+        void *small = new_stuck_client(bytes, n);
         TURN_UNTIL(f.base, f.handled == 1);
         assert_int_equal(f.taken, 31);
         f.replies = 60; /* 15 MiB, which would find room */
         f.reply_bytes = 256 << 10;
-        void *large = new_stuck_client(&f, bytes, n);
+        void *large = new_stuck_client(bytes, n);
         TURN_UNTIL(f.base, f.handled == 2);
         assert_in_range(f.taken, 2, 30);
         unsigned read = 1; /* when it reads again, it finds all that was taken, to the last one */
-        while (next_reply_has_more(&f, large))
+        while (next_reply_has_more(large))
                 read++;
         assert_int_equal(read, f.taken);
         memory_set_budget(UNKNOWN_U64);
         zmq_close(small);
         zmq_close(large);
-        close_fixture(&f);
 }
 
 /* ---------------------------------------------------------- endpoints */
 
 TEST(test_living_daemon_is_left)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
-        assert_null(open_bus(&f, 0));
+        assert_null(open_bus(0));
         assert_non_null(strstr(f.error.text, "another daemon listens there"));
-        void *sub = new_subscriber(&f, ""); /* it still serves */
+        void *sub = new_subscriber(""); /* it still serves */
         zmq_close(sub);
-        close_fixture(&f);
 }
 
 TEST(test_refused_endpoint)
 {
-        struct fixture f;
-
-        open_fixture(&f, 0);
         bus_destroy(&f.bus);
         char request[96];
         (void)snprintf(request, sizeof(request), "%s", f.request);
         (void)snprintf(f.request, sizeof(f.request), "tcp://0.0.0.0:5555");
-        assert_null(open_bus(&f, 0));
+        assert_null(open_bus(0));
         assert_non_null(strstr(f.error.text, "only loopback"));
         (void)snprintf(f.request, sizeof(f.request), "%s", request);
-        f.bus = open_bus(&f, 0); /* what the failed one had bound is free again */
+        f.bus = open_bus(0); /* what the failed one had bound is free again */
         assert_non_null(f.bus);
-        close_fixture(&f);
 }
