@@ -65,22 +65,35 @@ static Pprof__Profile *written_pprof(const struct stack_profile *p)
         return f;
 }
 
+static struct stack_profile taken;
+
+static int begin_profile(void **state)
+{
+        stack_profile_init(&taken);
+        return 0;
+}
+
+static int end_profile(void **state)
+{
+        stack_profile_done(&taken);
+        return 0;
+}
+
+TEST_EACH(begin_profile, end_profile)
+
 /* A sample counts once for a function, however often that is in its stack; neighbours of one name are one. */
 TEST(test_folding)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        ADD(&p, 70, "heavy", "step", "main");
-        ADD(&p, 20, "light", "step", "main");
-        ADD(&p, 10, "step", "light", "light", "step", "main");
-        ADD(&p, 5, "main");
-        stack_profile_sum(&p);
-        assert_int_equal(time_tree_count(&p.running), 5);
-        assert_int_equal(time_tree_samples(&p.running), 4);
-        assert_int_equal(time_tree_weight(&p.running), 105);
-        const struct time_function step = function_of(&p, "step"), light = function_of(&p, "light"),
-                                   root = function_of(&p, "main");
+        ADD(&taken, 70, "heavy", "step", "main");
+        ADD(&taken, 20, "light", "step", "main");
+        ADD(&taken, 10, "step", "light", "light", "step", "main");
+        ADD(&taken, 5, "main");
+        stack_profile_sum(&taken);
+        assert_int_equal(time_tree_count(&taken.running), 5);
+        assert_int_equal(time_tree_samples(&taken.running), 4);
+        assert_int_equal(time_tree_weight(&taken.running), 105);
+        const struct time_function step = function_of(&taken, "step"), light = function_of(&taken, "light"),
+                                   root = function_of(&taken, "main");
         assert_int_equal(step.self_weight, 10);
         assert_int_equal(step.total_weight, 100);
         assert_int_equal(step.total_samples, 3);
@@ -88,27 +101,22 @@ TEST(test_folding)
         assert_int_equal(light.total_weight, 30);
         assert_int_equal(root.self_samples, 1);
         assert_int_equal(root.total_weight, 105);
-        assert_int_equal(time_tree_nth(&p.running, 1)->total_samples, 4);
-        stack_profile_done(&p);
+        assert_int_equal(time_tree_nth(&taken.running, 1)->total_samples, 4);
 }
 
 TEST(test_files)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        ADD(&p, 70000, "base:GHC.List.a;b", "main:Main.main");
-        ADD(&p, 400, "Main.rare", "main:Main.main");
-        ADD(&p, 2600, "main:Main.main");
-        stack_profile_sum(&p);
-        struct document d = written(&p, profile_write_collapsed);
+        ADD(&taken, 70000, "base:GHC.List.a;b", "main:Main.main");
+        ADD(&taken, 400, "Main.rare", "main:Main.main");
+        ADD(&taken, 2600, "main:Main.main");
+        stack_profile_sum(&taken);
+        struct document d = written(&taken, profile_write_collapsed);
         assert_string_equal(d.text, "Main.main 3\nMain.main;GHC.List.a,b 70\n");
         document_done(&d);
-        d = written(&p, profile_write_speedscope);
+        d = written(&taken, profile_write_speedscope);
         assert_non_null(strstr(d.text, "\"endValue\":73000"));
         assert_non_null(strstr(d.text, "{\"name\":\"GHC.List.a;b\"}"));
         document_done(&d);
-        stack_profile_done(&p);
         struct error error = { "" };
         assert_true(profile_file_check("x.collapsed", &error));
         assert_false(profile_file_check(".collapsed", &error));
@@ -119,13 +127,10 @@ TEST(test_files)
 /* Boxes are as wide as their share, beside each other above their caller. */
 TEST(test_flame_graph)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        ADD(&p, 750, "Main.a", "Main.main");
-        ADD(&p, 250, "Main.<&>", "Main.main");
-        stack_profile_sum(&p);
-        struct document d = written(&p, profile_write_svg);
+        ADD(&taken, 750, "Main.a", "Main.main");
+        ADD(&taken, 250, "Main.<&>", "Main.main");
+        stack_profile_sum(&taken);
+        struct document d = written(&taken, profile_write_svg);
         assert_non_null(strstr(d.text,
                                "<title>Main.main: 100.0 %, 1.00 us, 2 samples</title><rect x=\"10.00\" y=\"66\" "
                                "width=\"1180.00\""));
@@ -136,40 +141,36 @@ TEST(test_flame_graph)
                                "<title>Main.&lt;&amp;&gt;: 25.0 %, 250 ns, 1 sample</title>"
                                "<rect x=\"895.00\" y=\"50\" width=\"295.00\""));
         document_done(&d);
-        stack_profile_done(&p);
 }
 
 /* Of both trees, each apart from the other: in one number a line says of what, pprof has values of both. */
 TEST(test_files_with_waiting)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        p.with_waiting = true;
-        ADD(&p, 70000, "Main.a", "Main.main");
-        ADD_TO(&p, &p.waiting, 900000, "Main.rest", "Main.main", "(in threadDelay)");
-        ADD_TO(&p, &p.waiting, 100000, "Main.a", "Main.main", "(in threadDelay)");
-        stack_profile_sum(&p);
-        assert_int_equal(function_of(&p, "Main.main").total_weight, 70000);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.main").total_weight, 1000000);
+        taken.with_waiting = true;
+        ADD(&taken, 70000, "Main.a", "Main.main");
+        ADD_TO(&taken, &taken.waiting, 900000, "Main.rest", "Main.main", "(in threadDelay)");
+        ADD_TO(&taken, &taken.waiting, 100000, "Main.a", "Main.main", "(in threadDelay)");
+        stack_profile_sum(&taken);
+        assert_int_equal(function_of(&taken, "Main.main").total_weight, 70000);
+        assert_int_equal(function_of_tree(&taken, &taken.waiting, "Main.main").total_weight, 1000000);
         size_t n;
-        free(stack_profile_functions(&p, &p.running, &n));
+        free(stack_profile_functions(&taken, &taken.running, &n));
         assert_int_equal(n, 2); /* none of the other tree */
-        struct document d = written(&p, profile_write_collapsed);
+        struct document d = written(&taken, profile_write_collapsed);
         assert_string_equal(d.text,
                             "running;Main.main;Main.a 70\nwaiting;(in threadDelay);Main.main;Main.rest 900\n"
                             "waiting;(in threadDelay);Main.main;Main.a 100\n");
         document_done(&d);
-        d = written(&p, profile_write_speedscope);
+        d = written(&taken, profile_write_speedscope);
         assert_non_null(
                 strstr(d.text, "\"name\":\"CPU time\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":70000"));
         assert_non_null(strstr(d.text, "\"endValue\":1000000"));
         document_done(&d);
-        d = written(&p, profile_write_svg);
+        d = written(&taken, profile_write_svg);
         assert_non_null(strstr(d.text, "<title>Main.a: 100.0 %, 70.0 us, 1 sample</title><rect x=\"10.00\""));
         assert_non_null(strstr(d.text, "<title>Main.rest: 90.0 %, 900 us, 1 sample</title><rect x=\"10.00\""));
         document_done(&d);
-        Pprof__Profile *f = written_pprof(&p);
+        Pprof__Profile *f = written_pprof(&taken);
         assert_int_equal(f->n_sample_type, 4);
         assert_string_equal(f->string_table[f->sample_type[3]->type], "waiting");
         assert_int_equal(f->n_sample, 3);
@@ -179,39 +180,34 @@ TEST(test_files_with_waiting)
                 assert_memory_equal(f->sample[i]->value, values[i], sizeof(values[i]));
         }
         pprof__profile__free_unpacked(f, NULL);
-        stack_profile_done(&p);
 }
 
 /* Weights are bytes in all files, and what has no weight is in none that has weights alone. */
 TEST(test_files_by_allocation)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        p.by_allocation = true;
-        ADD(&p, 3072, "Main.a", "Main.main");
-        ADD(&p, 1024, "Main.b", "Main.main");
-        ADD(&p, 0, "(garbage collection)");
-        stack_profile_sum(&p);
-        struct document d = written(&p, profile_write_collapsed);
+        taken.by_allocation = true;
+        ADD(&taken, 3072, "Main.a", "Main.main");
+        ADD(&taken, 1024, "Main.b", "Main.main");
+        ADD(&taken, 0, "(garbage collection)");
+        stack_profile_sum(&taken);
+        struct document d = written(&taken, profile_write_collapsed);
         assert_string_equal(d.text, "Main.main;Main.a 3072\nMain.main;Main.b 1024\n");
         document_done(&d);
-        d = written(&p, profile_write_speedscope);
+        d = written(&taken, profile_write_speedscope);
         assert_non_null(
                 strstr(d.text, "\"name\":\"allocation\",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":4096"));
         document_done(&d);
-        d = written(&p, profile_write_svg);
+        d = written(&taken, profile_write_svg);
         assert_non_null(strstr(d.text, "<title>Main.a: 75.0 %, 3.00 KiB, 1 sample</title>"));
         assert_non_null(strstr(d.text, "allocation, 3 samples"));
         document_done(&d);
-        Pprof__Profile *f = written_pprof(&p);
+        Pprof__Profile *f = written_pprof(&taken);
         assert_int_equal(f->n_sample_type, 2);
         assert_string_equal(f->string_table[f->sample_type[1]->type], "alloc_space");
         assert_string_equal(f->string_table[f->sample_type[1]->unit], "bytes");
         assert_string_equal(f->string_table[f->period_type->type], "alloc_space");
         assert_int_equal(f->sample[0]->value[1], 3072);
         pprof__profile__free_unpacked(f, NULL);
-        stack_profile_done(&p);
 }
 
 /* The counter counts down; of the block that a thread fills what lies before Hp is not in it yet. */
@@ -265,19 +261,17 @@ TEST(test_allocated)
 TEST(test_pprof)
 {
         enum { FUNCTIONS = 5000 };
-        struct stack_profile p;
         char name[64];
 
-        stack_profile_init(&p);
         for (unsigned i = 0; i < FUNCTIONS; i++) {
                 (void)snprintf(name, sizeof(name), "Main.function%u", i);
-                ADD(&p, 1000 + i, name, "Main.main");
+                ADD(&taken, 1000 + i, name, "Main.main");
         }
-        ADD(&p, 7, "Main.main");
-        p.began_wall_ns = UINT64_C(1700000000000000000);
-        p.elapsed_ns = 99;
-        stack_profile_sum(&p);
-        Pprof__Profile *f = written_pprof(&p);
+        ADD(&taken, 7, "Main.main");
+        taken.began_wall_ns = UINT64_C(1700000000000000000);
+        taken.elapsed_ns = 99;
+        stack_profile_sum(&taken);
+        Pprof__Profile *f = written_pprof(&taken);
         assert_int_equal(f->n_sample, FUNCTIONS + 1);
         assert_int_equal(f->n_function, FUNCTIONS + 1);
         assert_int_equal(f->time_nanos, 1700000000000000000);
@@ -293,7 +287,6 @@ TEST(test_pprof)
                 assert_int_equal(sample->value[1], sample->n_location_id == 1 ? 7 : 1000 + strtol(text + 13, NULL, 10));
         }
         pprof__profile__free_unpacked(f, NULL);
-        stack_profile_done(&p);
 }
 
 /*
@@ -337,7 +330,6 @@ TEST(test_stacks)
         struct error error = { "" };
         struct runtime runtime;
         struct threads t = { 0 };
-        struct stack_profile p;
         struct ghc g;
 
         const uint64_t tso = draft_thread(d, 0, 0, stack, ARRAY_SIZE(stack));
@@ -346,7 +338,6 @@ TEST(test_stacks)
         draft_symbol(d, outer, 0x10, "base_GHCziBase_outer_info");
         draft_finish(d);
         assert_true(ghc_find(&g, &d->program, &error));
-        stack_profile_init(&p);
         struct registers r = { .tid = 7,
                                .pc = leaf + 24,
                                .hs_sp = top,
@@ -357,8 +348,8 @@ TEST(test_stacks)
         assert_int_equal(runtime.n_capabilities, 1);
         r.hs_sp = top + 8;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_OTHER);
-        stack_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.pc, 1);
-        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_COLLECTION, r.pc, 1);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
         /* it has called the collector */
         draft_symbol(d, leaf, 0x40, "GarbageCollect");
         runtime_find(&runtime, &g);
@@ -376,7 +367,7 @@ TEST(test_stacks)
                 draft_u64(d, r.sp + 0x40, saved ? top : 0);
                 assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_FOREIGN);
                 assert_int_equal(t.items[0].state, THREAD_FOREIGN);
-                stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
+                stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
         }
         draft_u64(d, r.sp + 0x40, 0);
         /* its stack has been moved: then the runtime's list has it */
@@ -399,35 +390,34 @@ TEST(test_stacks)
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         assert_int_equal(t.items[0].os_thread, 7);
         assert_int_equal(runtime.n_capabilities, 1);
-        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 4);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, r.pc, 4);
         check_rates(&g, &t, r.pc);
         /* in C, both registers are on its stack */
         draft_u64(d, r.sp + 0x40, r.hs_sp);
         draft_u64(d, r.sp + 0x48, r.base);
         r.hs_sp = r.base = 0;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
-        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 4), ACTIVITY_HASKELL);
-        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 16);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, r.pc, 16);
         draft_u64(d, top + 8 * 7, 3); /* a frame that is none */
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
-        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 32);
-        stack_profile_sum(&p);
-        assert_int_equal(p.running.weights[SAMPLE_COLLECTION], 1);
-        assert_int_equal(p.running.weights[SAMPLE_OUTSIDE], 2);
-        assert_int_equal(p.running.weights[SAMPLE_WHOLE], 140);
-        assert_int_equal(p.running.weights[SAMPLE_CUT], 16);
-        assert_int_equal(p.running.weights[SAMPLE_BROKEN], 32);
-        assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_weight, 140);
-        assert_int_equal(function_of(&p, "Main.inner").total_weight, 156);
-        assert_int_equal(function_of(&p, "(garbage collection)").self_weight, 1);
-        assert_int_equal(function_of(&p, "(deeper stack)").total_weight, 16);
-        assert_int_equal(function_of(&p, "(code in no file)").self_weight, 138);
+        stack_profile_add(&taken, &g, &t, ACTIVITY_OTHER, r.pc, 32);
+        stack_profile_sum(&taken);
+        assert_int_equal(taken.running.weights[SAMPLE_COLLECTION], 1);
+        assert_int_equal(taken.running.weights[SAMPLE_OUTSIDE], 2);
+        assert_int_equal(taken.running.weights[SAMPLE_WHOLE], 140);
+        assert_int_equal(taken.running.weights[SAMPLE_CUT], 16);
+        assert_int_equal(taken.running.weights[SAMPLE_BROKEN], 32);
+        assert_int_equal(function_of(&taken, "base:GHC.Base.outer").total_weight, 140);
+        assert_int_equal(function_of(&taken, "Main.inner").total_weight, 156);
+        assert_int_equal(function_of(&taken, "(garbage collection)").self_weight, 1);
+        assert_int_equal(function_of(&taken, "(deeper stack)").total_weight, 16);
+        assert_int_equal(function_of(&taken, "(code in no file)").self_weight, 138);
         /* the leaf is named by its table, wherever in its code it was */
         char name[32];
         (void)snprintf(name, sizeof(name), "0x%lx", (unsigned long)leaf);
-        assert_int_equal(function_of(&p, name).total_weight, 52);
-        stack_profile_done(&p);
+        assert_int_equal(function_of(&taken, name).total_weight, 52);
         runtime_done(&runtime);
         threads_done(&t);
         ghc_done(&g);
@@ -452,17 +442,13 @@ TEST(test_delays)
 
 TEST(test_stops)
 {
-        struct stack_profile p;
-
-        stack_profile_init(&p);
-        assert_int_equal(stack_profile_stop_quantile(&p, 0.5), 0);
+        assert_int_equal(stack_profile_stop_quantile(&taken, 0.5), 0);
         for (uint64_t us = 1; us <= 100; us++)
-                stack_profile_add_stop(&p, us * 1000);
-        stack_profile_add_stop(&p, UINT64_MAX);
-        assert_in_range(stack_profile_stop_quantile(&p, 0.5), 49000, 53000);
-        assert_in_range(stack_profile_stop_quantile(&p, 0.99), 97000, 103000);
-        assert_int_equal(p.longest_stop_ns, UINT64_MAX);
-        stack_profile_done(&p);
+                stack_profile_add_stop(&taken, us * 1000);
+        stack_profile_add_stop(&taken, UINT64_MAX);
+        assert_in_range(stack_profile_stop_quantile(&taken, 0.5), 49000, 53000);
+        assert_in_range(stack_profile_stop_quantile(&taken, 0.99), 97000, 103000);
+        assert_int_equal(taken.longest_stop_ns, UINT64_MAX);
 }
 
 /* Threads of one label but for their numbers are one, those without a label are known by their numbers. */
@@ -473,7 +459,6 @@ TEST(test_stacks_by_thread)
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL), label = draft_table(d, ARR_WORDS, 0, 0, NULL);
         struct error error = { "" };
         struct threads t = { 0 };
-        struct stack_profile p;
         struct ghc g;
 
         for (size_t i = 0; i < 4; i++) {
@@ -488,19 +473,17 @@ TEST(test_stacks_by_thread)
         assert_true(ghc_find(&g, &d->program, &error));
         threads_copy(&t, &g, NULL, NULL);
         assert_int_equal(t.n, 4);
-        stack_profile_init(&p);
-        p.by_thread = true;
+        taken.by_thread = true;
         for (size_t i = 0; i < t.n; i++) {
                 struct threads one = t;
                 one.items = &t.items[i];
-                stack_profile_add(&p, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
+                stack_profile_add(&taken, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
         }
-        stack_profile_sum(&p);
-        assert_int_equal(function_of(&p, "thread worker").total_weight, 20);
-        assert_int_equal(function_of(&p, "thread 3").total_weight, 10);
-        assert_int_equal(function_of(&p, "thread 4").total_weight, 10);
-        assert_int_equal(time_tree_weight(&p.running), 40);
-        stack_profile_done(&p);
+        stack_profile_sum(&taken);
+        assert_int_equal(function_of(&taken, "thread worker").total_weight, 20);
+        assert_int_equal(function_of(&taken, "thread 3").total_weight, 10);
+        assert_int_equal(function_of(&taken, "thread 4").total_weight, 10);
+        assert_int_equal(time_tree_weight(&taken.running), 40);
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);
@@ -532,7 +515,6 @@ TEST(test_waiting)
         struct waiting_threads w = { .most = 10, .words_most = 100 };
         struct error error = { "" };
         struct threads t = { 0 };
-        struct stack_profile p;
         struct ghc g;
 
         (void)draft_thread(d, 0, 0, stack, ARRAY_SIZE(stack)); /* runnable */
@@ -551,19 +533,18 @@ TEST(test_waiting)
         assert_int_equal(w.read, THREADS);
         assert_int_equal(w.changed, 1);
         assert_int_equal(t.n, 3);
-        stack_profile_init(&p);
-        stack_profile_add_waiting(&p, &g, &t, 100);
-        stack_profile_sum(&p);
-        assert_int_equal(p.waiting.weights[SAMPLE_WHOLE], 300);
-        assert_int_equal(time_tree_weight(&p.running), 0);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.inner").self_weight, 200);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.outer").self_weight, 100);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked on an MVar)").total_weight, 200);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked in STM)").total_weight, 100);
+        stack_profile_add_waiting(&taken, &g, &t, 100);
+        stack_profile_sum(&taken);
+        assert_int_equal(taken.waiting.weights[SAMPLE_WHOLE], 300);
+        assert_int_equal(time_tree_weight(&taken.running), 0);
+        assert_int_equal(function_of_tree(&taken, &taken.waiting, "Main.inner").self_weight, 200);
+        assert_int_equal(function_of_tree(&taken, &taken.waiting, "Main.outer").self_weight, 100);
+        assert_int_equal(function_of_tree(&taken, &taken.waiting, "(blocked on an MVar)").total_weight, 200);
+        assert_int_equal(function_of_tree(&taken, &taken.waiting, "(blocked in STM)").total_weight, 100);
         w.words_most = 2;
         assert_true(threads_copy_waiting(&t, &g, &w));
-        stack_profile_add_waiting(&p, &g, &t, 1);
-        assert_int_equal(p.waiting.weights[SAMPLE_CUT], 2);
+        stack_profile_add_waiting(&taken, &g, &t, 1);
+        assert_int_equal(taken.waiting.weights[SAMPLE_CUT], 2);
         unsigned chosen[THREADS + 1] = { 0 };
         w.most = 2;
         for (w.random = 0; w.random < TRIES; w.random++) {
@@ -579,7 +560,6 @@ TEST(test_waiting)
         /* garbage is collected whenever they are listed */
         draft_u64(d, draft_generation(d, 1) + d->layout.generation_bytes - 80, 1);
         assert_false(threads_copy_waiting(&t, &g, &w));
-        stack_profile_done(&p);
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);

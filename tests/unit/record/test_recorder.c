@@ -53,11 +53,13 @@ static int remove_root(void **state)
         return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static void empty_root(void)
+static int empty_root(void **state)
 {
         assert_int_equal(remove_root(NULL), 0);
-        assert_int_equal(mkdir(root, 0700), 0);
+        return mkdir(root, 0700);
 }
+
+TEST_EACH(empty_root, NULL)
 
 static struct recorder *open_recorder(struct budget budget)
 {
@@ -222,7 +224,6 @@ static struct recorded_run only_run(const char *target)
 
 TEST(test_all_of_it_comes_back)
 {
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct content want[LOGS];
 
@@ -246,7 +247,6 @@ TEST(test_all_of_it_comes_back)
 
 TEST(test_stretches_are_logs_with_all_names)
 {
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ .total_bytes = 256u << 10 }); /* small segments */
         struct content whole[LOGS];
         uint64_t random = 7;
@@ -280,7 +280,6 @@ TEST(test_cut_anywhere)
         char path[RECORDED_PATH_MAX + 64];
         struct stat st;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         play(r, "a", "leaky-hi-ghc9103", 64);
         recorder_destroy(&r);
@@ -307,7 +306,6 @@ TEST(test_cut_in_the_first_frame_of_a_segment)
         char path[RECORDED_PATH_MAX + 64];
         struct cutout_stats stats;
 
-        empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ .target_bytes = 64u << 10 }, true);
         struct recorded_run run = only_run("a");
@@ -325,7 +323,6 @@ TEST(test_cut_in_the_first_frame_of_a_segment)
 
 TEST(test_the_oldest_goes_first)
 {
-        empty_root();
         struct budget budget = { .total_bytes = 64u << 10, .target_bytes = 48u << 10 };
         struct recorder *r = open_recorder(budget);
         struct budget_use use;
@@ -353,7 +350,6 @@ TEST(test_a_profile_is_of_its_run)
         struct budget_use use;
         uint64_t wall_ns;
 
-        empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ 0 }, true);
         free(b.p);
@@ -390,7 +386,6 @@ TEST(test_a_profile_is_of_its_run)
 /* What others fill the disk with costs no recording: nothing that is removed would make room enough. */
 TEST(test_a_full_disk_removes_nothing)
 {
-        empty_root();
         struct budget budget = { .free_bytes = 0 };
         struct recorder *r = open_recorder(budget);
         struct budget_use use, before;
@@ -413,7 +408,6 @@ TEST(test_a_full_disk_removes_nothing)
 /* What somebody has pinned stays, whatever the budget; a pin that was left behind counts for nothing. */
 TEST(test_pinned_segments_stay)
 {
-        empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         (void)record(b, (struct budget){ .target_bytes = 256u << 10 }, true); /* small segments */
         free(b.p);
@@ -454,7 +448,6 @@ TEST(test_the_first_of_those_paused)
 {
         struct recording_state first, other;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct playing u = { .recording = recording_new(r, "b"), .wall_ns = START_NS, .in_small_frames = true };
@@ -483,7 +476,6 @@ TEST(test_full_disk)
 {
         struct recording_state s;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
@@ -561,7 +553,6 @@ TEST(test_a_disk_that_hangs)
         struct cutout_stats stats;
         unsigned labels = 0, want = 0;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS };
         struct bytes b = many_blocks(12u << 20);
@@ -596,7 +587,6 @@ TEST(test_a_directory_that_is_removed)
         struct cutout_stats stats;
         unsigned labels = 0, want = 0;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .remove_at = 8, .recorder = r };
         struct bytes b = many_blocks(1u << 20);
@@ -620,7 +610,6 @@ TEST(test_all_is_lost)
 {
         struct recording_state s;
 
-        empty_root();
         const struct rlimit old = limit_files(0);
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
@@ -679,7 +668,6 @@ TEST(test_definitions_of_a_damaged_frame)
         struct cutout_stats stats;
         unsigned labels = 0, want = 0;
 
-        empty_root();
         struct bytes b = many_blocks(2u << 20);
         struct content whole = record(b, (struct budget){ 0 }, false);
         (void)content_of(b.p, b.size, b.size, count_labels, &want);
@@ -839,7 +827,7 @@ TEST(test_a_run_goes_on_in_its_recording)
 {
         for (size_t i = 0; i < LOGS; i++) {
                 struct bytes b = load_run(logs[i]);
-                empty_root();
+                (void)empty_root(NULL);
                 struct content want = play_restarted(b, 5 + 3 * i, true);
                 assert_one_whole_run(&want);
                 free(b.p);
@@ -851,7 +839,7 @@ TEST(test_what_is_read_again_is_recorded_once)
 {
         for (size_t i = 0; i < LOGS; i++) {
                 struct bytes b = load_run(logs[i]);
-                empty_root();
+                (void)empty_root(NULL);
                 struct content want = play_restarted(b, 5 + i, false);
                 struct recorded_run run = only_run("a");
                 assert_true(recorded_content(&run).events < want.events);
@@ -864,7 +852,6 @@ TEST(test_what_is_read_again_is_recorded_once)
 /* As after a power cut: what is missing before the rest is counted. */
 TEST(test_what_was_cut_off_before_it_went_on_is_counted)
 {
-        empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103");
         struct restart d = {
                 .t = { .wall_ns = START_NS, .in_small_frames = true }, .batches = 40, .starts = true, .cuts = true
@@ -883,7 +870,6 @@ TEST(test_what_was_cut_off_before_it_went_on_is_counted)
 /* A run continues after a gap of unknown size; another header, or another run, is recorded apart. */
 TEST(test_another_stream_of_the_run)
 {
-        empty_root();
         struct bytes b = load_run("leaky-hi-ghc9103"), other = many_blocks(1u << 20);
         struct content want = play_restarted(b, 9, false);
         struct recorded_run run = only_run("a");
@@ -922,7 +908,6 @@ TEST(test_directories_of_others_are_refused)
         struct recorder_options options = { .directory = root };
         struct error error;
 
-        empty_root();
         assert_int_equal(chmod(root, 0755), 0);
         assert_null(recorder_new(&options, &error));
         assert_non_null(strstr(error.text, "chmod 700"));
@@ -936,7 +921,6 @@ TEST(test_runs_are_found_by_name)
         struct recorded_run run;
         struct error error;
 
-        empty_root();
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct content newest;
         for (unsigned i = 0; i < 3; i++) /* the clock is set back each time */

@@ -10,6 +10,23 @@
 
 static const struct history_options kept = { .points = 4096, .columns = 512, .cells = 1 << 20, .keep_recent = true };
 
+static struct world *made;
+
+static int begin_world(void **state)
+{
+        made = world_new(&kept);
+        return made ? 0 : -1;
+}
+
+static int end_world(void **state)
+{
+        world_destroy(&made);
+        assert_null(made);
+        return 0;
+}
+
+TEST_EACH(begin_world, end_world)
+
 static const struct past *series_of(const struct world_target *t, Hw__Series series)
 {
         return history_series(t->history, series);
@@ -17,13 +34,10 @@ static const struct past *series_of(const struct world_target *t, Hw__Series ser
 
 TEST(gauges_and_samples)
 {
-        struct world *v = world_new(&kept);
-        const struct world_target *t;
-
-        assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
-        assert_int_equal(send_live(v, 0, "a", 1, 1 * SECOND, 10), 0);
-        assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 20), 0);
-        t = world_find(v, "a");
+        assert_int_equal(send_state(made, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_live(made, 0, "a", 1, 1 * SECOND, 10), 0);
+        assert_int_equal(send_live(made, 0, "a", 1, 2 * SECOND, 20), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_non_null(t);
         assert_int_equal(t->target->state, HW__TARGET__STATE__STATE_RUNNING);
         assert_string_equal(t->target->run_info->program, "service");
@@ -33,9 +47,7 @@ TEST(gauges_and_samples)
         assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, 2);
         assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[0].cell.last == 10);
         assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[1].cell.last == 20);
-        assert_null(world_find(v, "b"));
-        world_destroy(&v);
-        assert_null(v);
+        assert_null(world_find(made, "b"));
 }
 
 /* All targets share the bound evenly; a target that keeps nothing gets none. */
@@ -65,41 +77,37 @@ TEST(pasts_are_bounded_together)
 /* For the requested run and target; otherwise it comes too late. */
 TEST(what_daemons_remember_finds_its_run)
 {
-        struct world *v = world_new(&kept);
         const Hw__Series live = HW__SERIES__SERIES_LIVE;
 
-        assert_int_equal(send_live(v, 0, "a", 2, 100 * SECOND, 7), 0);
+        assert_int_equal(send_live(made, 0, "a", 2, 100 * SECOND, 7), 0);
         for (uint32_t run = 1; run <= 3; run++) {
                 struct past p = { 0 }, q = { 0 }, r = { 0 };
                 struct point point = past_sample(3 * SECOND, 5);
 
                 assert_int_equal(past_append(&p, &point) | past_append(&q, &point) | past_append(&r, &point), 0);
-                assert_int_equal(world_recall(v, 0, "a", run, live, 0, &p), 0);
-                assert_int_equal(world_recall(v, 1, "a", run, live, 0, &q), 0);
-                assert_int_equal(world_recall(v, 0, "b", run, live, 0, &r), 0);
+                assert_int_equal(world_recall(made, 0, "a", run, live, 0, &p), 0);
+                assert_int_equal(world_recall(made, 1, "a", run, live, 0, &q), 0);
+                assert_int_equal(world_recall(made, 0, "b", run, live, 0, &r), 0);
                 assert_null(p.points);
-                assert_int_equal(series_of(world_find(v, "a"), live)->n, run < 2 ? 1 : 2);
+                assert_int_equal(series_of(world_find(made, "a"), live)->n, run < 2 ? 1 : 2);
         }
-        assert_int_equal(history_first_ns(world_find(v, "a")->history), 3 * SECOND);
-        assert_int_equal(send_live(v, 0, "a", 3, 5, 77), 0);
-        assert_int_equal(series_of(world_find(v, "a"), live)->n, 1);
-        world_destroy(&v);
+        assert_int_equal(history_first_ns(world_find(made, "a")->history), 3 * SECOND);
+        assert_int_equal(send_live(made, 0, "a", 3, 5, 77), 0);
+        assert_int_equal(series_of(world_find(made, "a"), live)->n, 1);
 }
 
 TEST(new_run_clears_old_run_is_ignored)
 {
-        struct world *v = world_new(&kept);
         uint32_t ids[] = { 1 };
         uint64_t bytes[] = { 100 };
-        const struct world_target *t;
 
-        assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
-        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 10), 0);
-        assert_int_equal(send_band(v, "a", 1, 1, "old"), 0);
-        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 1), 0);
-        assert_int_equal(send_note(v, "a", 1, 1, "old"), 0);
-        assert_int_equal(send_live(v, 0, "a", 2, 5, 77), 0);
-        t = world_find(v, "a");
+        assert_int_equal(send_state(made, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_live(made, 0, "a", 1, SECOND, 10), 0);
+        assert_int_equal(send_band(made, "a", 1, 1, "old"), 0);
+        assert_int_equal(send_census(made, "a", 1, 1, ids, bytes, 1), 0);
+        assert_int_equal(send_note(made, "a", 1, 1, "old"), 0);
+        assert_int_equal(send_live(made, 0, "a", 2, 5, 77), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->run, 2);
         assert_non_null(t->target);
         assert_null(t->target->run_info);
@@ -109,34 +117,31 @@ TEST(new_run_clears_old_run_is_ignored)
         assert_null(world_note(t, 1));
         assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, 1);
         assert_int_equal(t->event_time_ns, 5);
-        assert_int_equal(send_live(v, 0, "a", 1, 9 * SECOND, 999), 0);
+        assert_int_equal(send_live(made, 0, "a", 1, 9 * SECOND, 999), 0);
         assert_int_equal(t->heap->live_bytes, 77);
-        assert_int_equal(world_targets(v), 1);
-        world_destroy(&v);
+        assert_int_equal(world_targets(made), 1);
 }
 
 TEST(bands_follow_censuses)
 {
-        struct world *v = world_new(&kept);
         uint32_t ids[] = { 2, 1 }, one[] = { 1 }, late[] = { 1, 3 };
         uint64_t bytes[] = { 50, 100 }, less[] = { 70 }, more[] = { 80, 5 };
         const struct world_band *top[3];
         struct past past = { 0 };
-        const struct world_target *t;
 
-        assert_int_equal(send_band(v, "a", 1, 2, "two"), 0);
-        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
-        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0); /* repeated by a snapshot */
-        t = world_find(v, "a");
+        assert_int_equal(send_band(made, "a", 1, 2, "two"), 0);
+        assert_int_equal(send_census(made, "a", 1, 1, ids, bytes, 2), 0);
+        assert_int_equal(send_census(made, "a", 1, 1, ids, bytes, 2), 0); /* repeated by a snapshot */
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(world_top_bands(t, top, 3), 2);
         assert_int_equal(top[0]->id, 1);
         assert_string_equal(top[0]->def->label, "band 1");
         assert_string_equal(top[1]->def->label, "two");
-        assert_int_equal(send_census(v, "a", 1, 2, one, less, 1), 0);
+        assert_int_equal(send_census(made, "a", 1, 2, one, less, 1), 0);
         assert_int_equal(t->bands[1]->bytes, 0);
         assert_int_equal(t->bands[1]->census, 1);
         assert_int_equal(t->bands[0]->max_bytes, 100);
-        assert_int_equal(send_census(v, "a", 1, 3, late, more, 2), 0);
+        assert_int_equal(send_census(made, "a", 1, 3, late, more, 2), 0);
         assert_int_equal(history_band(t->history, 3, NULL, &past), 0);
         assert_true(past.n == 3 && past.points[1].cell.last == 0 && past.points[2].cell.last == 5); /* seen to appear */
         past_done(&past);
@@ -144,62 +149,51 @@ TEST(bands_follow_censuses)
         assert_int_equal(series_of(t, HW__SERIES__SERIES_CENSUS_TOTAL)->n, 3);
         assert_int_equal(world_top_bands(t, top, 1), 1);
         assert_int_equal(top[0]->id, 1);
-        world_destroy(&v);
 }
 
 TEST(hostile_ids_are_not_believed)
 {
-        struct world *v = world_new(&kept);
         uint32_t ids[] = { 0, UINT32_MAX, LIMIT_BANDS + 1, 1, 1 };
         uint64_t bytes[] = { 1, 2, 3, UINT64_MAX, 5 };
-        const struct world_target *t;
 
-        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 5), 0);
-        assert_int_equal(send_band(v, "a", 1, UINT32_MAX, "far"), 0);
-        t = world_find(v, "a");
+        assert_int_equal(send_census(made, "a", 1, 1, ids, bytes, 5), 0);
+        assert_int_equal(send_band(made, "a", 1, UINT32_MAX, "far"), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->n_bands, 1);
         assert_true(t->bands[0]->bytes == UINT64_MAX);
-        world_destroy(&v);
 }
 
 TEST(notes_keep_the_newest)
 {
-        struct world *v = world_new(&kept);
-        const struct world_target *t;
-
         for (uint64_t i = 1; i <= WORLD_NOTES + 10; i++)
-                assert_int_equal(send_note(v, "a", 1, i, "n"), 0);
-        t = world_find(v, "a");
+                assert_int_equal(send_note(made, "a", 1, i, "n"), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->notes_first, 11);
         assert_int_equal(t->notes_last, WORLD_NOTES + 10);
         assert_null(world_note(t, 10));
         assert_int_equal(world_note(t, 11)->number, 11);
-        assert_int_equal(send_note(v, "a", 1, 5, "too old"), 0);
+        assert_int_equal(send_note(made, "a", 1, 5, "too old"), 0);
         assert_null(world_note(t, 5));
-        assert_int_equal(send_note(v, "a", 1, UINT64_MAX, "far"), 0);
+        assert_int_equal(send_note(made, "a", 1, UINT64_MAX, "far"), 0);
         assert_null(world_note(t, WORLD_NOTES + 10));
         assert_string_equal(world_note(t, UINT64_MAX)->text, "far");
         assert_true(t->notes_last == UINT64_MAX);
-        world_destroy(&v);
 }
 
 TEST(same_name_in_two_daemons)
 {
-        struct world *v = world_new(&kept);
-
-        assert_int_equal(send_live(v, 1, "a", 1, SECOND, 1), 0);
-        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 2), 0);
-        assert_int_equal(send_live(v, 0, "B", 1, SECOND, 3), 0);
-        assert_int_equal(world_targets(v), 3);
-        assert_string_equal(world_target(v, 0)->name, "B");
-        assert_int_equal(world_target(v, 1)->daemon, 0);
-        assert_int_equal(world_target(v, 2)->daemon, 1);
-        assert_int_equal(world_target(v, 2)->heap->live_bytes, 1);
-        world_reset(v, 0);
-        assert_int_equal(world_targets(v), 1);
-        assert_int_equal(world_find(v, "a")->daemon, 1);
-        assert_null(world_target(v, 1));
-        world_destroy(&v);
+        assert_int_equal(send_live(made, 1, "a", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(made, 0, "a", 1, SECOND, 2), 0);
+        assert_int_equal(send_live(made, 0, "B", 1, SECOND, 3), 0);
+        assert_int_equal(world_targets(made), 3);
+        assert_string_equal(world_target(made, 0)->name, "B");
+        assert_int_equal(world_target(made, 1)->daemon, 0);
+        assert_int_equal(world_target(made, 2)->daemon, 1);
+        assert_int_equal(world_target(made, 2)->heap->live_bytes, 1);
+        world_reset(made, 0);
+        assert_int_equal(world_targets(made), 1);
+        assert_int_equal(world_find(made, "a")->daemon, 1);
+        assert_null(world_target(made, 1));
 }
 
 static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n)
@@ -216,60 +210,53 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
 
 TEST(targets_go)
 {
-        struct world *v = world_new(&kept);
         char *names[] = { (char *)"a" };
 
-        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 1), 0);
-        assert_int_equal(send_live(v, 0, "b", 1, SECOND, 1), 0);
-        assert_int_equal(send_live(v, 0, "c", 1, SECOND, 1), 0);
-        assert_int_equal(send_state(v, 0, "c", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
-        assert_null(world_find(v, "c"));
-        assert_int_equal(send_daemon(v, 1, names, 1), 0); /* an older list says nothing about b */
-        assert_non_null(world_find(v, "b"));
-        assert_int_equal(send_daemon(v, UINT64_MAX, names, 1), 0);
-        assert_null(world_find(v, "b"));
-        assert_non_null(world_find(v, "a"));
-        assert_int_equal(world_daemon(v, 0)->heard_wall_ns, UINT64_MAX);
-        assert_null(world_daemon(v, 1));
-        world_set_stale(v, 0, true);
-        assert_true(world_daemon(v, 0)->stale);
-        world_destroy(&v);
+        assert_int_equal(send_live(made, 0, "a", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(made, 0, "b", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(made, 0, "c", 1, SECOND, 1), 0);
+        assert_int_equal(send_state(made, 0, "c", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
+        assert_null(world_find(made, "c"));
+        assert_int_equal(send_daemon(made, 1, names, 1), 0); /* an older list says nothing about b */
+        assert_non_null(world_find(made, "b"));
+        assert_int_equal(send_daemon(made, UINT64_MAX, names, 1), 0);
+        assert_null(world_find(made, "b"));
+        assert_non_null(world_find(made, "a"));
+        assert_int_equal(world_daemon(made, 0)->heard_wall_ns, UINT64_MAX);
+        assert_null(world_daemon(made, 1));
+        world_set_stale(made, 0, true);
+        assert_true(world_daemon(made, 0)->stale);
 }
 
 TEST(number_of_targets_is_bounded)
 {
-        struct world *v = world_new(&kept);
         char name[32];
 
         for (int i = 0; i < WORLD_TARGETS + 3; i++) {
                 (void)snprintf(name, sizeof(name), "t%06d", i);
-                assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
+                assert_int_equal(send_live(made, 0, name, 1, SECOND, 1), 0);
         }
-        assert_int_equal(world_targets(v), WORLD_TARGETS);
-        assert_int_equal(world_daemon(v, 0)->left_out, 3);
-        world_destroy(&v);
+        assert_int_equal(world_targets(made), WORLD_TARGETS);
+        assert_int_equal(world_daemon(made, 0)->left_out, 3);
 }
 
 TEST(names_and_daemons_from_outside_are_checked)
 {
-        struct world *v = world_new(&kept);
         char name[WORLD_NAME_MAX + 2];
 
         memset(name, 'x', sizeof(name) - 1);
         name[sizeof(name) - 1] = '\0';
-        assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
-        assert_int_equal(send_live(v, 0, "", 1, SECOND, 1), 0);
-        assert_int_equal(send_live(v, WORLD_DAEMONS, "a", 1, SECOND, 1), 0);
-        assert_int_equal(world_targets(v), 0);
-        assert_int_equal(send_live(v, 0, name + 1, 1, SECOND, 1), 0);
-        assert_string_equal(world_target(v, 0)->name, name + 1);
-        world_destroy(&v);
+        assert_int_equal(send_live(made, 0, name, 1, SECOND, 1), 0);
+        assert_int_equal(send_live(made, 0, "", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(made, WORLD_DAEMONS, "a", 1, SECOND, 1), 0);
+        assert_int_equal(world_targets(made), 0);
+        assert_int_equal(send_live(made, 0, name + 1, 1, SECOND, 1), 0);
+        assert_string_equal(world_target(made, 0)->name, name + 1);
 }
 
 /* Collections feed the pause series only as long as the daemon does not sample it itself. */
 TEST(pauses_are_derived)
 {
-        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Gc gc = HW__GC__INIT;
         Hw__Collection c = HW__COLLECTION__INIT;
@@ -285,8 +272,8 @@ TEST(pauses_are_derived)
         SET_LIST(gc, collections, list, 1);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
-        assert_int_equal(apply_made(v, 0, &u), 0);
-        t = world_find(v, "a");
+        assert_int_equal(apply_made(made, 0, &u), 0);
+        t = world_find(made, "a");
         assert_int_equal(t->gc->n_collections, 0);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_SLOP)->n, 0);
@@ -297,22 +284,20 @@ TEST(pauses_are_derived)
         SET_LIST(heap, samples, sampled, 1);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
         assert_true(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->points[0].cell.last == 9);
         samples.series = (Hw__Series)1000000;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(apply_made(v, 0, &u), 0);
-        world_destroy(&v);
+        assert_int_equal(apply_made(made, 0, &u), 0);
 }
 
 TEST(profile_ticky_sched_health)
 {
-        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Profile profile = HW__PROFILE__INIT;
         Hw__Stack stack = HW__STACK__INIT;
@@ -330,26 +315,26 @@ TEST(profile_ticky_sched_health)
         SET_LIST(profile, stacks, stacks, 1);
         u.body_case = HW__UPDATE__BODY_PROFILE;
         u.profile = &profile;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         stack.id = UINT32_MAX;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         SET_LIST(ticky, counters, counters, 1);
         u.body_case = HW__UPDATE__BODY_TICKY;
         u.ticky = &ticky;
         for (uint64_t i = 0; i < 300; i++) {
                 SET(counter, id, (i % 150) << 40);
                 SET(counter, entries, i);
-                assert_int_equal(apply_made(v, 0, &u), 0);
+                assert_int_equal(apply_made(made, 0, &u), 0);
         }
         SET(sched, migrations, 4);
         u.body_case = HW__UPDATE__BODY_SCHED;
         u.sched = &sched;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         SET(health, lost_bytes, 12);
         u.body_case = HW__UPDATE__BODY_HEALTH;
         u.health = &health;
-        assert_int_equal(apply_made(v, 0, &u), 0);
-        t = world_find(v, "a");
+        assert_int_equal(apply_made(made, 0, &u), 0);
+        t = world_find(made, "a");
         assert_int_equal(t->ticks, 7);
         assert_int_equal(t->n_stacks, 2);
         assert_null(t->stacks[0]);
@@ -358,7 +343,6 @@ TEST(profile_ticky_sched_health)
         assert_int_equal(t->ticky[149]->entries, 299);
         assert_int_equal(t->sched->migrations, 4);
         assert_int_equal(t->health->lost_bytes, 12);
-        world_destroy(&v);
 }
 
 static int send_trends_of(struct world *v, const char *target, uint32_t run, uint64_t time_ns, Hw__Trends *trends)
@@ -381,11 +365,9 @@ static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n
 
 TEST(trends_are_kept_by_series_and_band)
 {
-        struct world *v = world_new(&kept);
         Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
         Hw__Trend *all[] = { &live, &band, &hostile };
         Hw__Growth growth = HW__GROWTH__INIT;
-        const struct world_target *t;
 
         SET(live, series, HW__SERIES__SERIES_LIVE);
         SET(live, verdict, HW__VERDICT__VERDICT_GROWING);
@@ -393,8 +375,8 @@ TEST(trends_are_kept_by_series_and_band)
         SET(band, slope, 2.5);
         SET(hostile, band, LIMIT_BANDS + 1);
         SET(growth, where, HW__GROWTH__WHERE__WHERE_LIVE);
-        assert_int_equal(send_trends(v, 1, all, 3, &growth), 0);
-        t = world_find(v, "a");
+        assert_int_equal(send_trends(made, 1, all, 3, &growth), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_GROWING);
         assert_null(t->trends[HW__SERIES__SERIES_RSS]);
         assert_int_equal(t->n_bands, 3);
@@ -404,41 +386,37 @@ TEST(trends_are_kept_by_series_and_band)
         assert_int_equal(t->trend_state->n_trends, 0);
 
         live.verdict = HW__VERDICT__VERDICT_LEAK; /* only what changed is sent; the rest is full state */
-        assert_int_equal(send_trends(v, 1, all, 1, NULL), 0);
+        assert_int_equal(send_trends(made, 1, all, 1, NULL), 0);
         assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_LEAK);
         assert_true(t->bands[2]->trend->slope == 2.5);
         assert_null(t->trend_state->growth);
 
-        assert_int_equal(send_trends(v, 2, all, 0, NULL), 0); /* a new run knows nothing */
+        assert_int_equal(send_trends(made, 2, all, 0, NULL), 0); /* a new run knows nothing */
         assert_null(t->trends[HW__SERIES__SERIES_LIVE]);
         assert_int_equal(t->n_bands, 0);
-        world_destroy(&v);
 }
 
 TEST(alerts_are_replaced_and_outlive_runs)
 {
-        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Alerts alerts = HW__ALERTS__INIT;
         Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
-        const struct world_target *t;
 
         leak.rule = (char *)"leak";
         SET(leak, state, HW__ALERT__STATE__STATE_FIRING);
         SET_LIST(alerts, alerts, list, 1);
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
-        assert_int_equal(apply_made(v, 0, &u), 0);
-        t = world_find(v, "a");
+        assert_int_equal(apply_made(made, 0, &u), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->alerts->n_alerts, 1);
         assert_string_equal(t->alerts->alerts[0]->rule, "leak");
-        assert_int_equal(send_live(v, 0, "a", 2, SECOND, 10), 0);
+        assert_int_equal(send_live(made, 0, "a", 2, SECOND, 10), 0);
         assert_int_equal(t->alerts->n_alerts, 1);
         alerts.n_alerts = 0;
         u.run = 2;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         assert_int_equal(t->alerts->n_alerts, 0);
-        world_destroy(&v);
 }
 
 /* An empty body of this name as the wire's JSON has it; false: no such. */
@@ -675,7 +653,6 @@ TEST(detached_targets_stay_as_they_are)
 /* What does not fit the bands is not believed. */
 TEST(closures_and_contents_are_of_the_newest_census)
 {
-        struct world *v = world_new(&kept);
         uint32_t ids[] = { 1, 2 };
         uint64_t bytes[] = { 100, 50 }, closures[] = { 7, 5 };
         Hw__BandContents of[6], *list[ARRAY_SIZE(of)];
@@ -687,7 +664,6 @@ TEST(closures_and_contents_are_of_the_newest_census)
                      { 2, 50, "" },       { 2, 40, "[Int]" },    { 2, 9, "[Other]" } };
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Census c = census_of(1, ids, bytes, 2);
-        const struct world_target *t;
 
         for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
                 of[i] = (Hw__BandContents)HW__BAND_CONTENTS__INIT;
@@ -701,13 +677,12 @@ TEST(closures_and_contents_are_of_the_newest_census)
         c.n_contents = ARRAY_SIZE(list);
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
-        assert_int_equal(apply_made(v, 0, &u), 0);
-        t = world_find(v, "a");
+        assert_int_equal(apply_made(made, 0, &u), 0);
+        const struct world_target *t = world_find(made, "a");
         assert_true(t->bands[0]->closures == 7 && t->bands[1]->closures == 5 && !t->bands[0]->contents);
         assert_string_equal(t->bands[1]->contents->name, "[Int]");
-        assert_int_equal(send_census(v, "a", 1, 2, ids, bytes, 2), 0);
+        assert_int_equal(send_census(made, "a", 1, 2, ids, bytes, 2), 0);
         assert_true(t->bands[0]->closures == 0 && !t->bands[1]->contents);
-        world_destroy(&v);
 }
 
 /* Each against each: a total order, that of the array, whatever the names are. */
