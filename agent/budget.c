@@ -98,8 +98,9 @@ static bool is_surprise(const struct census_budget *b, int64_t pause_ns)
 {
         const double slice = (double)BUDGET_SLICE_NS * machine_load(b);
 
-        return (b->longest_ns > 0 && pause_ns > b->longest_ns) ||
-               ((double)pause_ns > slice && (double)pause_ns > BUDGET_SURPRISE * (double)b->expected_ns);
+        return b->longest_ns > 0 &&
+               (pause_ns > b->longest_ns ||
+                ((double)pause_ns > slice && (double)pause_ns > BUDGET_SURPRISE * (double)b->expected_ns));
 }
 
 void budget_learn(struct census_budget *b, int64_t now, const struct census_facts *facts)

@@ -9,8 +9,8 @@
  * saved up is for such times: censuses are spaced by the share of the moment.
  *
  * The pause is expected from live data, the last censuses, and how many threads want each processor. One that takes
- * more than BUDGET_SURPRISE times as long, or longer than what is allowed, is the last one of the run. Pure; times in
- * ns, of the monotonic clock.
+ * more than BUDGET_SURPRISE times as long, or longer than what is allowed, is the last one of the run, unless all are
+ * allowed. Pure; times in ns, of the monotonic clock.
  */
 #pragma once
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, LONG, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_another_user, require_tracing, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, LONG, ROOT, SOURCES, Daemon, Programs, client, copy_program, heapwatch, pb, private_directory, require, require_another_user, require_tracing, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
@@ -30,11 +30,6 @@ def serving():
     recipes["linked"] = ("linked", "Serve", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach", f"-optl{BUILD / 'libheapwatch-agent.a'}")
     recipes["late"] = ("late", "Serve", "-no-hs-main", f"{SOURCES}/late.c")
     return Programs(recipes)
-
-
-def heapwatch(directory, *arguments):
-    return subprocess.run([CLIENT, *map(str, arguments)], env={**os.environ, "HEAPWATCH_DIR": str(directory)},
-                          capture_output=True, text=True, timeout=DEADLINE_S, cwd=directory)
 
 
 def age_s(pid):

@@ -12,7 +12,7 @@ import pytest
 
 import terminal
 import web_browser
-from harness import CLIENT, VALGRIND, Daemon, Programs, client, long_cases, piped, private_directory, require_tracing, running, wait_for
+from harness import CLIENT, VALGRIND, Daemon, Programs, client, heapwatch, long_cases, piped, private_directory, require_tracing, running, wait_for
 from test_outside import inspector_of
 
 
@@ -35,20 +35,18 @@ def daemon(tmp_path):
 def run(daemon, program, mib, *options, rounds=()):
     """It keeps that much, under the name p, once all of it is there; `rounds`: with major collections of its own."""
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
-    pause = () if "--max-pause" in options else ("--max-pause", "24h")    # however busy the machine is
-    with running(CLIENT, "run", "--no-top", "--name", "p", *pause, *options, "--", program, str(mib), *rounds, env=env, stdin=subprocess.PIPE,
+    with running(CLIENT, "run", "--no-top", "--name", "p", *options, "--", program, str(mib), *rounds, env=env, stdin=subprocess.PIPE,
                  stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
+        if "--max-pause" not in options:    # however busy the machine is
+            ask(daemon, "ctl", "agent", "p", "max-pause", "0")
         yield process
 
 
 def ask(daemon, *args):
-    """Again where a busy machine left the daemon no time to answer within the five seconds that a command gives it."""
-    for _ in range(12):
-        done = client(*args, env={"HEAPWATCH_DIR": str(daemon.directory)})
-        if done.returncode in (0, 1):
-            return done.stdout.decode()
-    raise AssertionError(done.stderr.decode() + daemon.log.read_text())
+    done = heapwatch(daemon, *args)
+    assert done.returncode in (0, 1), done.stderr + daemon.log.read_text()
+    return done.stdout
 
 
 def status(daemon):

@@ -13,7 +13,7 @@ import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
 from test_web_page import browser     # noqa: F401: a fixture
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, compile_haskell, long_cases, pb, printed, require_another_user, require_tracing, running, under_yama, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, compile_haskell, heapwatch, long_cases, pb, printed, require_another_user, require_tracing, running, under_yama, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -38,12 +38,6 @@ def stripped(tmp_path_factory):
             subprocess.run(["strip", path], check=True)
         return path
     return of
-
-
-def heapwatch(daemon, *words):
-    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
-    return subprocess.run([CLIENT, *map(str, words)], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=DEADLINE_S, cwd=daemon.directory)
 
 
 def as_json(daemon, *words):
@@ -232,7 +226,7 @@ def test_bands_of_a_large_heap_are_estimated(directory):
         program.stdin.flush()
         census = wait_for(lambda: (c := newest()) and c.total_bytes > 12 * MIB and c, "an estimated census", poll_s=0.2)
         assert census.spread < 2 and census.outside and sum(census.bytes) == census.total_bytes
-        done = wait_for(lambda: (d := heapwatch(daemon, "heap", "x", "--by", "type", "--format", "json")).returncode == 0 and d, "all of it")
+        done = wait_for(lambda: (d := heapwatch(daemon, "heap", "x", "--by", "type", "--max-pause", "60s", "--format", "json")).returncode == 0 and d, "all of it")
         whole = json.loads(done.stdout)
         whole = {b["name"]: b["bytes"] for b in whole["bands"]}
         found = bands_of(daemon, "x")

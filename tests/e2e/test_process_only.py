@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, end_input, pb, running, wait_for, wait_newer_checkpoint
+from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, end_input, heapwatch, pb, running, wait_for, wait_newer_checkpoint
 
 MIB = 1 << 20
 WAITS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
@@ -166,12 +166,6 @@ def programs(tmp_path_factory):
     subprocess.run(["strip", "-o", out / "stripped", out / "whole"], check=True)
     return {"stripped": (out / "stripped", "it is stripped", "--disable-executable-stripping"),
             "shared": (out / "shared", "its runtime is a shared library", "without -dynamic")}
-
-
-def heapwatch(daemon, *words):
-    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
-    return subprocess.run([CLIENT, *map(str, words)], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=DEADLINE_S, cwd=daemon.directory)
 
 
 @pytest.mark.parametrize("kind", ["stripped", "shared"])

@@ -8,17 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, TRACE, Daemon, Programs, pb, require_tracing, running, wait_for
+from harness import TRACE, Daemon, Programs, heapwatch, pb, require_tracing, running, wait_for
 
 
 @pytest.fixture(scope="module")
 def programs():
     return Programs({"serving-threaded": ("serving-threaded", "Serve", "-threaded")})
-
-
-def heapwatch(directory, *arguments):
-    return subprocess.run([CLIENT, *map(str, arguments)], env={**os.environ, "HEAPWATCH_DIR": str(directory)},
-                          capture_output=True, text=True, timeout=DEADLINE_S, cwd=directory)
 
 
 def state(daemon, name):

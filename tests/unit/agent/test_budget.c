@@ -272,6 +272,7 @@ TEST(test_a_surprise_is_the_last_one)
         int64_t unused;
 
         (void)run_for(&p, 3600 * S);
+        p.timetable.budget.longest_ns = 60 * S;
         assert_in_range(run_for(&p, 3600 * S), 24, 27);
         while (!run_for(&p, S / 10))
                 ;
@@ -281,9 +282,12 @@ TEST(test_a_surprise_is_the_last_one)
         assert_true(budget_predict(&p.timetable.budget, &unused));
         budget_set_longest(&p.timetable.budget, 0);
         assert_in_range(run_for(&p, 36000 * S), 3, 250);
+        p.facts.pause_ns *= 10;
+        assert_true(run_for(&p, 360000 * S) > 1 && p.timetable.budget.ended_ns == 0);
 
         p = program(1, 500 * 1000); /* a turn of the scheduler is no surprise, however short the collection is */
         (void)run_for(&p, 100 * S);
+        p.timetable.budget.longest_ns = 60 * S;
         while (!run_for(&p, S / 10))
                 ;
         p.facts.pause_ns = 11 * MS;
