@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * message_text.h - sets fields of messages by their names in the schema: "trends.early.rate", "10MiB". Lists grow by
- * their indices, "bands.0.label"; "-" takes a field or a list away, "{}" is a message without fields.
+ * their indices, "bands.0.label", those of numbers are "1,2"; "-" takes a field or a list away, "{}" is a message
+ * without fields.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +75,21 @@ static inline double message_real(const char *value)
         return n * message_unit(unit, strlen(unit));
 }
 
+/* "7,5" in place of the numbers that were there. */
+static inline void message_set_numbers(void *at, size_t *count, size_t size, const char *value)
+{
+        char *list = messages_alloc(MESSAGE_LIST_MAX * size);
+
+        for (*count = 0; *value; value += strcspn(value, ",") + (strchr(value, ',') != NULL)) {
+                char one[32] = "";
+                assert_true(*count < MESSAGE_LIST_MAX && strcspn(value, ",") < sizeof(one));
+                memcpy(one, value, strcspn(value, ","));
+                const uint64_t n = message_whole(one); /* the least bytes come first */
+                memcpy(list + (*count)++ * size, &n, size);
+        }
+        *(void **)at = list;
+}
+
 static inline void message_set(ProtobufCMessage *m, const char *path, const char *value);
 
 /* The message there, or the field `path` of it. */
@@ -104,6 +122,10 @@ static inline void message_set(ProtobufCMessage *m, const char *path, const char
         void *at = (char *)m + f->offset, *known = (char *)m + f->quantifier_offset;
         if (f->label == PROTOBUF_C_LABEL_REPEATED) {
                 size_t *count = known;
+                if (f->type != PROTOBUF_C_TYPE_MESSAGE) {
+                        message_set_numbers(at, count, f->type == PROTOBUF_C_TYPE_UINT64 ? 8 : 4, value);
+                        return;
+                }
                 if (!*rest) { /* of it only this is said: "-" */
                         *count = 0;
                         return;
@@ -137,12 +159,35 @@ static inline void message_set(ProtobufCMessage *m, const char *path, const char
                 *(uint64_t *)at = message_whole(value);
         } else if (f->type == PROTOBUF_C_TYPE_ENUM) {
                 const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value_by_name(f->descriptor, value);
-                if (!v && set)
-                        fail_msg("%s: no value %s", path, value);
-                *(int *)at = v ? v->value : 0;
+                *(int *)at = v ? v->value : (int)message_whole(value);
         } else if (f->type == PROTOBUF_C_TYPE_INT32 || f->type == PROTOBUF_C_TYPE_UINT32) {
                 *(uint32_t *)at = (uint32_t)message_whole(value);
         } else {
                 fail_msg("%s: of a type that is not read here", path);
+        }
+}
+
+/* Calls set() with each field of such lines: "trends.early rate=10MiB sentence="it rises""; below "." is nothing. */
+static inline void message_each(const char *lines, void (*set)(void *ctx, const char *path, const char *value),
+                                void *ctx)
+{
+        char path[300], value[1000];
+
+        for (const char *p = lines + strspn(lines, "\n"); *p; p += strspn(p, "\n")) {
+                const char *below = p;
+                const size_t size = *below == '.' ? 0 : strcspn(below, " \n");
+                for (p += strcspn(p, " \n"); *p == ' ';) {
+                        const char *name = p + 1;
+                        const size_t n = strcspn(name, "=");
+                        const bool quoted = name[n + 1] == '"';
+                        const char *v = name + n + 1 + quoted;
+                        const size_t length = strcspn(v, quoted ? "\"" : " \n");
+                        assert_true(name[n] == '=' && length < sizeof(value));
+                        (void)snprintf(path, sizeof(path), "%.*s%s%.*s", (int)size, below, size ? "." : "", (int)n,
+                                       name);
+                        (void)snprintf(value, sizeof(value), "%.*s", (int)length, v);
+                        set(ctx, path, value);
+                        p = v + length + quoted;
+                }
         }
 }

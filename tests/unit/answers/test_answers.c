@@ -40,7 +40,7 @@ static struct {
 
 /* ------------------------------------------------------------------ a state */
 
-static void set(const char *path, const char *value)
+static void set(void *ctx, const char *path, const char *value)
 {
 #define PLAIN(name, member)                                                                                            \
         {                                                                                                              \
@@ -109,26 +109,6 @@ static void set(const char *path, const char *value)
         (void)snprintf(now.t.name, sizeof(now.t.name), "%s", value);
 }
 
-/* "trends.early rate=10MiB sentence="it rises"". */
-static void set_all(const char *words)
-{
-        char path[300], value[1000];
-        const char *p = words + strcspn(words, " ");
-
-        while (*p) {
-                const size_t below = *words == '.' ? 0 : strcspn(words, " ");
-                const char *name = p + 1;
-                const size_t n = strcspn(name, "=");
-                const bool quoted = name[n + 1] == '"';
-                const char *v = name + n + 1 + quoted;
-                const size_t size = strcspn(v, quoted ? "\"" : " ");
-                (void)snprintf(path, sizeof(path), "%.*s%s%.*s", (int)below, words, below ? "." : "", (int)n, name);
-                (void)snprintf(value, sizeof(value), "%.*s", (int)size, v);
-                set(path, value);
-                p = v + size + quoted;
-        }
-}
-
 static void begin(const char *name);
 
 /* Whether the line says something of a state. */
@@ -137,7 +117,7 @@ static bool set_by(const char *line)
         if (!strncmp(line, "  = ", 4))
                 begin(line + 4);
         else if (!strncmp(line, "  + ", 4))
-                set_all(line + 4);
+                message_each(line + 4, set, NULL);
         else
                 return !strncmp(line, "  #", 3);
         return true;
@@ -312,8 +292,8 @@ TEST(hostile_texts_are_cut_at_a_character)
         for (size_t i = 0; i + 3 < sizeof(label); i += 3)
                 memcpy(label + i, "€", 3);
         label[sizeof(label) - 1 - (sizeof(label) - 1) % 3] = '\0';
-        set("trends.growth.bands.0.label", label);
-        set("trends.growth.bands.0.band", "77"); /* none of the bands that are known */
+        set(NULL, "trends.growth.bands.0.label", label);
+        set(NULL, "trends.growth.bands.0.band", "77"); /* none of the bands that are known */
         answers_of(&a, &now.t, true);
         assert_true(hw_utf8_valid(a.culprit_text, strlen(a.culprit_text)));
         for (int q = 0; q < QUESTIONS; q++) {

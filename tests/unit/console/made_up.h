@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/world/state/world.h"
+#include "tests/unit/message_text.h"
 #include "tests/unit/state/apply.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -20,6 +21,20 @@ static inline Hw__Update update_of(const char *target, uint32_t run, uint64_t ti
         SET(u, event_time_ns, time_ns);
         SET(u, published_wall_ns, 1700000000 * SECOND + time_ns);
         return u;
+}
+
+/* A field of its body, whose name is the first of the path. */
+static inline void set_in_update(void *update, const char *path, const char *value)
+{
+        char body[32];
+        Hw__Update *u = update;
+
+        (void)snprintf(body, sizeof(body), "%.*s", (int)strcspn(path, "."), path);
+        const ProtobufCFieldDescriptor *f =
+                protobuf_c_message_descriptor_get_field_by_name(&hw__update__descriptor, body);
+        assert_non_null(f);
+        u->body_case = (Hw__Update__BodyCase)f->id;
+        message_set(&u->base, path, value);
 }
 
 static inline int send_state(struct world *v, size_t daemon, const char *name, uint32_t run, Hw__Target__State state)

@@ -3,7 +3,8 @@
  * test_console.c - every view, drawn without a terminal and used with keys and clicks.
  *
  * What is a sequence of messages, keys, and what is on the screen then stands in console.txt: below the name of a test
- * a line for each step, whose first word is in `steps` below. Each test begins with a console of the target api-1.
+ * a line for each step, whose first word is in `steps` below, or "+": fields of the message that is sent next. Each
+ * test begins with a console of the target api-1.
  */
 #include <stdio.h>
 #include "tests/unit/test.h"
@@ -14,7 +15,6 @@
 #include "proto/base/array.h"
 #include "proto/base/utf8.h"
 #include "tests/unit/console/drawn.h"
-#include "tests/unit/message_text.h"
 
 #define SCRIPT    "tests/unit/console/console.txt"
 #define WORDS_MAX 24
@@ -301,25 +301,6 @@ static void step_state(const struct step *s)
         assert_int_equal(send_state(s->w->world, 0, s->words[0], 1, (Hw__Target__State)v->value), 0);
 }
 
-/* Fields of the message that is sent next. */
-static void step_set(const struct step *s)
-{
-        char body[32], path[100];
-        const ProtobufCFieldDescriptor *f;
-
-        (void)snprintf(body, sizeof(body), "%.*s", (int)strcspn(s->words[0], "."), s->words[0]);
-        f = protobuf_c_message_descriptor_get_field_by_name(&hw__update__descriptor, body);
-        assert_non_null(f);
-        s->w->update.body_case = (Hw__Update__BodyCase)f->id;
-        for (size_t i = 1; i < s->n; i++) {
-                char *value = strchr(s->words[i], '=');
-                assert_non_null(value);
-                *value++ = '\0';
-                (void)snprintf(path, sizeof(path), "%s.%s", s->words[0], s->words[i]);
-                message_set(&s->w->update.base, path, value);
-        }
-}
-
 /* Of a target, at 10 s of its run or when it is said. */
 static void step_keep(const struct step *s)
 {
@@ -361,12 +342,12 @@ static const struct {
         const char *name;
         void (*take)(const struct step *s);
 } steps[] = {
-        { "press", step_press }, { "type", step_type },   { "shows", step_shows },     { "hides", step_hides },
-        { "row", step_row },     { "alone", step_alone }, { "between", step_between }, { "above", step_above },
-        { "place", step_place }, { "is", step_is },       { "tint", step_tint },       { "prints", step_prints },
-        { "size", step_size },   { "fill", step_fill },   { "census", step_census },   { "live", step_live },
-        { "notes", step_notes }, { "state", step_state }, { "+", step_set },           { "keep", step_keep },
-        { "send", step_send },   { "stale", step_stale }, { "forget", step_forget },   { "empty", step_empty },
+        { "press", step_press }, { "type", step_type },     { "shows", step_shows },     { "hides", step_hides },
+        { "row", step_row },     { "alone", step_alone },   { "between", step_between }, { "above", step_above },
+        { "place", step_place }, { "is", step_is },         { "tint", step_tint },       { "prints", step_prints },
+        { "size", step_size },   { "fill", step_fill },     { "census", step_census },   { "live", step_live },
+        { "notes", step_notes }, { "state", step_state },   { "keep", step_keep },       { "send", step_send },
+        { "stale", step_stale }, { "forget", step_forget }, { "empty", step_empty },
 };
 
 /* Into words: what is in "" is one, or a part of one, in which \n is a new line. */
@@ -397,6 +378,10 @@ static void take_step(struct world *w, char *line)
         struct step s = { .w = w, .c = w->console };
         size_t i = 0;
 
+        if (*line == '+') {
+                message_each(line + 2, set_in_update, &w->update);
+                return;
+        }
         split_words(&s, line);
         while (i < ARRAY_SIZE(steps) && strcmp(steps[i].name, s.all[0]) != 0)
                 i++;

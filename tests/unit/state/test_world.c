@@ -27,6 +27,21 @@ static int end_world(void **state)
 
 TEST_EACH(begin_world, end_world)
 
+/* Of target "a", at 1 s of this run: lines of fields. */
+static __attribute__((format(printf, 2, 3))) void tell(uint32_t run, const char *lines, ...)
+{
+        Hw__Update u = update_of("a", run, SECOND);
+        char text[600];
+        va_list ap;
+
+        va_start(ap, lines);
+        assert_in_range(vsnprintf(text, sizeof(text), lines, ap), 1, sizeof(text) - 1);
+        va_end(ap);
+        message_each(text, set_in_update, &u);
+        assert_int_equal(apply_made(made, 0, &u), 0);
+        messages_forget();
+}
+
 static const struct past *series_of(const struct world_target *t, Hw__Series series)
 {
         return history_series(t->history, series);
@@ -257,84 +272,27 @@ TEST(names_and_daemons_from_outside_are_checked)
 /* Collections feed the pause series only as long as the daemon does not sample it itself. */
 TEST(pauses_are_derived)
 {
-        Hw__Update u = update_of("a", 1, SECOND);
-        Hw__Gc gc = HW__GC__INIT;
-        Hw__Collection c = HW__COLLECTION__INIT;
-        Hw__Collection *list[] = { &c };
-        Hw__Heap heap = HW__HEAP__INIT;
-        Hw__Samples samples = HW__SAMPLES__INIT;
-        Hw__Samples *sampled[] = { &samples };
-        uint64_t time_ns = 3, value = 9;
-        const struct world_target *t;
-
-        SET(c, end_time_ns, 1);
-        SET(c, pause_ns, 5);
-        SET_LIST(gc, collections, list, 1);
-        u.body_case = HW__UPDATE__BODY_GC;
-        u.gc = &gc;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        t = world_find(made, "a");
+        tell(1, "gc.collections.0 end_time_ns=1 pause_ns=5");
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->gc->n_collections, 0);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
         assert_int_equal(series_of(t, HW__SERIES__SERIES_SLOP)->n, 0);
-        SET(samples, series, HW__SERIES__SERIES_GC_PAUSE);
-        samples.n_times_ns = samples.n_values = 1;
-        samples.times_ns = &time_ns;
-        samples.values = &value;
-        SET_LIST(heap, samples, sampled, 1);
-        u.body_case = HW__UPDATE__BODY_HEAP;
-        u.heap = &heap;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        u.body_case = HW__UPDATE__BODY_GC;
-        u.gc = &gc;
-        assert_int_equal(apply_made(made, 0, &u), 0);
+        tell(1, "heap.samples.0 series=SERIES_GC_PAUSE times_ns=3 values=9");
+        tell(1, "gc.collections.0 end_time_ns=1 pause_ns=5");
         assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
         assert_true(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->points[0].cell.last == 9);
-        samples.series = (Hw__Series)1000000;
-        u.body_case = HW__UPDATE__BODY_HEAP;
-        u.heap = &heap;
-        assert_int_equal(apply_made(made, 0, &u), 0);
+        tell(1, "heap.samples.0 series=1000000 times_ns=3 values=9");
 }
 
 TEST(profile_ticky_sched_health)
 {
-        Hw__Update u = update_of("a", 1, SECOND);
-        Hw__Profile profile = HW__PROFILE__INIT;
-        Hw__Stack stack = HW__STACK__INIT;
-        Hw__Stack *stacks[] = { &stack };
-        Hw__Ticky ticky = HW__TICKY__INIT;
-        Hw__TickyCounter counter = HW__TICKY_COUNTER__INIT;
-        Hw__TickyCounter *counters[] = { &counter };
-        Hw__Sched sched = HW__SCHED__INIT;
-        Hw__Health health = HW__HEALTH__INIT;
-        const struct world_target *t;
-
-        SET(profile, ticks, 7);
-        SET(stack, id, 2);
-        SET(stack, ticks, 3);
-        SET_LIST(profile, stacks, stacks, 1);
-        u.body_case = HW__UPDATE__BODY_PROFILE;
-        u.profile = &profile;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        stack.id = UINT32_MAX;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        SET_LIST(ticky, counters, counters, 1);
-        u.body_case = HW__UPDATE__BODY_TICKY;
-        u.ticky = &ticky;
-        for (uint64_t i = 0; i < 300; i++) {
-                SET(counter, id, (i % 150) << 40);
-                SET(counter, entries, i);
-                assert_int_equal(apply_made(made, 0, &u), 0);
-        }
-        SET(sched, migrations, 4);
-        u.body_case = HW__UPDATE__BODY_SCHED;
-        u.sched = &sched;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        SET(health, lost_bytes, 12);
-        u.body_case = HW__UPDATE__BODY_HEALTH;
-        u.health = &health;
-        assert_int_equal(apply_made(made, 0, &u), 0);
-        t = world_find(made, "a");
+        tell(1, "profile ticks=7\nprofile.stacks.0 id=2 ticks=3");
+        tell(1, "profile ticks=7\nprofile.stacks.0 id=%u ticks=3", UINT32_MAX);
+        for (unsigned i = 0; i < 300; i++)
+                tell(1, "ticky.counters.0 id=%llu entries=%u", (i % 150ULL) << 40, i);
+        tell(1, "sched migrations=4");
+        tell(1, "health lost_bytes=12");
+        const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->ticks, 7);
         assert_int_equal(t->n_stacks, 2);
         assert_null(t->stacks[0]);
@@ -345,37 +303,12 @@ TEST(profile_ticky_sched_health)
         assert_int_equal(t->health->lost_bytes, 12);
 }
 
-static int send_trends_of(struct world *v, const char *target, uint32_t run, uint64_t time_ns, Hw__Trends *trends)
-{
-        Hw__Update u = update_of(target, run, time_ns);
-
-        u.body_case = HW__UPDATE__BODY_TRENDS;
-        u.trends = trends;
-        return apply_made(v, 0, &u);
-}
-
-static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n, Hw__Growth *growth)
-{
-        Hw__Trends trends = HW__TRENDS__INIT;
-
-        SET_LIST(trends, trends, list, n);
-        trends.growth = growth;
-        return send_trends_of(v, "a", run, SECOND, &trends);
-}
-
 TEST(trends_are_kept_by_series_and_band)
 {
-        Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
-        Hw__Trend *all[] = { &live, &band, &hostile };
-        Hw__Growth growth = HW__GROWTH__INIT;
-
-        SET(live, series, HW__SERIES__SERIES_LIVE);
-        SET(live, verdict, HW__VERDICT__VERDICT_GROWING);
-        SET(band, band, 3);
-        SET(band, slope, 2.5);
-        SET(hostile, band, LIMIT_BANDS + 1);
-        SET(growth, where, HW__GROWTH__WHERE__WHERE_LIVE);
-        assert_int_equal(send_trends(made, 1, all, 3, &growth), 0);
+        tell(1,
+             "trends.trends.0 series=SERIES_LIVE verdict=VERDICT_GROWING\ntrends.trends.1 band=3 slope=2.5\n"
+             "trends.trends.2 band=%u\ntrends.growth where=WHERE_LIVE",
+             LIMIT_BANDS + 1);
         const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_GROWING);
         assert_null(t->trends[HW__SERIES__SERIES_RSS]);
@@ -385,70 +318,27 @@ TEST(trends_are_kept_by_series_and_band)
         assert_int_equal(t->trend_state->growth->where, HW__GROWTH__WHERE__WHERE_LIVE);
         assert_int_equal(t->trend_state->n_trends, 0);
 
-        live.verdict = HW__VERDICT__VERDICT_LEAK; /* only what changed is sent; the rest is full state */
-        assert_int_equal(send_trends(made, 1, all, 1, NULL), 0);
+        /* only what changed is sent; the rest is full state */
+        tell(1, "trends.trends.0 series=SERIES_LIVE verdict=VERDICT_LEAK");
         assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_LEAK);
         assert_true(t->bands[2]->trend->slope == 2.5);
         assert_null(t->trend_state->growth);
 
-        assert_int_equal(send_trends(made, 2, all, 0, NULL), 0); /* a new run knows nothing */
+        tell(2, ". trends={}"); /* a new run knows nothing */
         assert_null(t->trends[HW__SERIES__SERIES_LIVE]);
         assert_int_equal(t->n_bands, 0);
 }
 
 TEST(alerts_are_replaced_and_outlive_runs)
 {
-        Hw__Update u = update_of("a", 1, SECOND);
-        Hw__Alerts alerts = HW__ALERTS__INIT;
-        Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
-
-        leak.rule = (char *)"leak";
-        SET(leak, state, HW__ALERT__STATE__STATE_FIRING);
-        SET_LIST(alerts, alerts, list, 1);
-        u.body_case = HW__UPDATE__BODY_ALERTS;
-        u.alerts = &alerts;
-        assert_int_equal(apply_made(made, 0, &u), 0);
+        tell(1, "alerts.alerts.0 rule=leak state=STATE_FIRING");
         const struct world_target *t = world_find(made, "a");
         assert_int_equal(t->alerts->n_alerts, 1);
         assert_string_equal(t->alerts->alerts[0]->rule, "leak");
         assert_int_equal(send_live(made, 0, "a", 2, SECOND, 10), 0);
         assert_int_equal(t->alerts->n_alerts, 1);
-        alerts.n_alerts = 0;
-        u.run = 2;
-        assert_int_equal(apply_made(made, 0, &u), 0);
+        tell(2, ". alerts={}");
         assert_int_equal(t->alerts->n_alerts, 0);
-}
-
-/* An empty body of this name as the wire's JSON has it; false: no such. */
-static bool set_body(Hw__Update *u, const char *name)
-{
-        static Hw__Heap heap = HW__HEAP__INIT;
-        static Hw__Gc gc = HW__GC__INIT;
-        static Hw__Sched sched = HW__SCHED__INIT;
-        static Hw__Target target = HW__TARGET__INIT;
-        static Hw__Health health = HW__HEALTH__INIT;
-        static Hw__Alerts alerts = HW__ALERTS__INIT;
-        const struct {
-                const char *name;
-                Hw__Update__BodyCase body;
-                ProtobufCMessage *message;
-        } bodies[] = {
-                { "heap", HW__UPDATE__BODY_HEAP, &heap.base },
-                { "gc", HW__UPDATE__BODY_GC, &gc.base },
-                { "sched", HW__UPDATE__BODY_SCHED, &sched.base },
-                { "targetState", HW__UPDATE__BODY_TARGET_STATE, &target.base },
-                { "health", HW__UPDATE__BODY_HEALTH, &health.base },
-                { "alerts", HW__UPDATE__BODY_ALERTS, &alerts.base },
-        };
-
-        for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
-                if (strcmp(bodies[i].name, name))
-                        continue;
-                u->body_case = bodies[i].body;
-                u->heap = (Hw__Heap *)bodies[i].message; /* bodies share their place */
-                return true;
-        }
-        return false;
 }
 
 static bool has_body(const struct world_target *t, Hw__Update__BodyCase body)
@@ -480,7 +370,7 @@ TEST(runs_decide_as_on_the_page)
                 assert_int_equal(apply_made(v, 0, &first), 0);
                 u.has_run = run >= 0;
                 u.run = run >= 0 ? (uint32_t)run : 0;
-                assert_true(set_body(&u, body));
+                set_in_update(&u, !strcmp(body, "targetState") ? "target_state" : body, "{}");
                 assert_int_equal(apply_made(v, 0, &u), 0);
                 assert_int_equal(has_body(world_find(v, "a"), u.body_case), taken);
                 assert_int_equal(world_find(v, "a")->run, after);
@@ -511,32 +401,25 @@ static void check_past(const struct world *w, const char *name, size_t live, siz
 }
 
 /* A series that is judged, one that is not, a band with and one without a verdict; two windows and a sentence each. */
-static int send_four_trends(struct world *w, const char *target, uint64_t time_ns, Hw__Growth *growth)
+static int send_four_trends(struct world *w, const char *target, uint64_t time_ns, bool growth)
 {
-        char sentence[] = "why";
-        Hw__WindowStatistics ten_minutes = HW__WINDOW_STATISTICS__INIT, run = HW__WINDOW_STATISTICS__INIT;
-        Hw__WindowStatistics *windows[] = { &ten_minutes, &run };
-        Hw__Trend t[4], *all[4];
-        Hw__Trends trends = HW__TRENDS__INIT;
+        static const char *const of[] = { "series=SERIES_LIVE verdict=VERDICT_UNKNOWN", "series=SERIES_SLOP",
+                                          "band=1 verdict=VERDICT_STEADY", "band=2 verdict=VERDICT_UNKNOWN" };
+        Hw__Update u = update_of(target, 1, time_ns);
+        char text[300];
 
-        ten_minutes.has_window_ns = 1;
-        SET(run, min, 7);
-        for (size_t i = 0; i < 4; i++) {
-                t[i] = (Hw__Trend)HW__TREND__INIT;
-                SET_LIST(t[i], windows, windows, 2);
-                t[i].sentence = sentence;
-                t[i].has_band = i >= 2;
-                t[i].band = (uint32_t)i - 1;
-                t[i].has_series = i < 2;
-                t[i].has_verdict = i != 1;
-                t[i].verdict = i == 2 ? HW__VERDICT__VERDICT_STEADY : HW__VERDICT__VERDICT_UNKNOWN;
-                all[i] = &t[i];
+        for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+                (void)snprintf(text, sizeof(text),
+                               "trends.trends.%u sentence=why %s\ntrends.trends.%u.windows.0 window_ns=0\n"
+                               "trends.trends.%u.windows.1 min=7",
+                               i, of[i], i, i);
+                message_each(text, set_in_update, &u);
         }
-        t[0].series = HW__SERIES__SERIES_LIVE;
-        t[1].series = HW__SERIES__SERIES_SLOP;
-        SET_LIST(trends, trends, all, 4);
-        trends.growth = growth;
-        return send_trends_of(w, target, 1, time_ns, &trends);
+        if (growth)
+                set_in_update(&u, "trends.growth", "{}");
+        const int r = apply_made(w, 0, &u);
+        messages_forget();
+        return r;
 }
 
 static void check_trends(const struct world_target *t, bool whole)
@@ -556,24 +439,23 @@ static void check_trends(const struct world_target *t, bool whole)
 TEST(trends_of_many_targets)
 {
         struct world *w = world_new(&kept);
-        Hw__Growth growth = HW__GROWTH__INIT;
         char name[16];
 
         for (unsigned i = 0; i <= WORLD_WHOLE; i++) {
                 (void)snprintf(name, sizeof(name), "t%u", i);
-                assert_int_equal(send_four_trends(w, name, SECOND, NULL), 0);
+                assert_int_equal(send_four_trends(w, name, SECOND, false), 0);
         }
         check_trends(world_find(w, "t1"), true);
         assert_true(world_focus(w, world_find(w, "t0")));
         assert_int_equal(send_live(w, 0, "t1", 1, 2 * SECOND, 1), 0);
         check_trends(world_find(w, "t1"), false);
-        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, &growth), 0);
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, true), 0);
         check_trends(world_find(w, "t1"), false);
         assert_true(world_focus(w, world_find(w, "t1")));
-        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND - 1, NULL), 0); /* it comes too late */
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND - 1, false), 0); /* it comes too late */
         check_trends(world_find(w, "t1"), false);
         assert_non_null(world_find(w, "t1")->trend_state->growth);
-        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, NULL), 0);
+        assert_int_equal(send_four_trends(w, "t1", 3 * SECOND, false), 0);
         check_trends(world_find(w, "t1"), true);
         world_destroy(&w);
 }
@@ -653,35 +535,15 @@ TEST(detached_targets_stay_as_they_are)
 /* What does not fit the bands is not believed. */
 TEST(closures_and_contents_are_of_the_newest_census)
 {
-        uint32_t ids[] = { 1, 2 };
-        uint64_t bytes[] = { 100, 50 }, closures[] = { 7, 5 };
-        Hw__BandContents of[6], *list[ARRAY_SIZE(of)];
-        const struct {
-                uint32_t band;
-                uint64_t bytes;
-                const char *name;
-        } told[] = { { 2, 51, "[More]" }, { 9, 1, "[Of none]" }, { 0, 1, "[Of none]" },
-                     { 2, 50, "" },       { 2, 40, "[Int]" },    { 2, 9, "[Other]" } };
-        Hw__Update u = update_of("a", 1, SECOND);
-        Hw__Census c = census_of(1, ids, bytes, 2);
-
-        for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
-                of[i] = (Hw__BandContents)HW__BAND_CONTENTS__INIT;
-                SET(of[i], band, told[i].band);
-                SET(of[i], bytes, told[i].bytes);
-                of[i].name = (char *)told[i].name;
-                list[i] = &of[i];
-        }
-        SET_LIST(c, closures, closures, 2);
-        c.contents = list;
-        c.n_contents = ARRAY_SIZE(list);
-        u.body_case = HW__UPDATE__BODY_CENSUS;
-        u.census = &c;
-        assert_int_equal(apply_made(made, 0, &u), 0);
+        tell(1,
+             "census number=1 time_ns=1s total_bytes=150 band=1,2 bytes=100,50 closures=7,5\n"
+             "census.contents.0 band=2 bytes=51 name=[More]\ncensus.contents.1 band=9 bytes=1 name=[None]\n"
+             "census.contents.2 band=0 bytes=1 name=[None]\ncensus.contents.3 band=2 bytes=50 name=\"\"\n"
+             "census.contents.4 band=2 bytes=40 name=[Int]\ncensus.contents.5 band=2 bytes=9 name=[Other]");
         const struct world_target *t = world_find(made, "a");
         assert_true(t->bands[0]->closures == 7 && t->bands[1]->closures == 5 && !t->bands[0]->contents);
         assert_string_equal(t->bands[1]->contents->name, "[Int]");
-        assert_int_equal(send_census(made, "a", 1, 2, ids, bytes, 2), 0);
+        tell(1, "census number=2 time_ns=2s total_bytes=150 band=1,2 bytes=100,50");
         assert_true(t->bands[0]->closures == 0 && !t->bands[1]->contents);
 }
 
