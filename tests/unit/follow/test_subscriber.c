@@ -10,24 +10,43 @@
 
 #define DEADLINE_MS 120000
 
+static struct fake_daemon d;
+static struct hw_subscriber *s;
+
+static int begin(void **state)
+{
+        fake_start(&d, 77);
+        return 0;
+}
+
+static int end(void **state)
+{
+        hw_subscriber_destroy(&s);
+        assert_null(s);
+        fake_stop(&d);
+        return 0;
+}
+
+TEST_EACH(begin, end)
+
 static struct hw_subscriber *follow(struct fake_daemon *a, struct fake_daemon *b)
 {
         const char *endpoints[] = { a->endpoint, b ? b->endpoint : NULL };
         struct hw_subscriber_options o = { .endpoints = endpoints, .n_endpoints = b ? 2 : 1 };
-        struct hw_subscriber *s = hw_subscriber_new(&o);
+        struct hw_subscriber *ret = hw_subscriber_new(&o);
 
-        assert_non_null(s);
-        return s;
+        assert_non_null(ret);
+        return ret;
 }
 
 /* Runs the subscriber until the daemon has a request; events before it must be RESET or STALE or ALIVE. */
-static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const char *target)
+static void expect_request(struct fake_daemon *from, const char *target)
 {
         uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u;
 
         while (clock_mono_ms() < until) {
-                Hw__Request *r = fake_take_request(d);
+                Hw__Request *r = fake_take_request(from);
 
                 if (r) {
                         assert_int_equal(r->what_case, HW__REQUEST__WHAT_SNAPSHOT);
@@ -44,7 +63,7 @@ static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const
         fail_msg("no request came");
 }
 
-static const Hw__Update *expect(struct hw_subscriber *s, int event)
+static const Hw__Update *expect(int event)
 {
         uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u = NULL;
@@ -58,25 +77,25 @@ static const Hw__Update *expect(struct hw_subscriber *s, int event)
         return u;
 }
 
-static void expect_live(struct hw_subscriber *s, const char *target, uint64_t live)
+static void expect_live(const char *target, uint64_t live)
 {
-        const Hw__Update *u = expect(s, HW_SUBSCRIBER_UPDATE);
+        const Hw__Update *u = expect(HW_SUBSCRIBER_UPDATE);
 
         assert_string_equal(u->target, target);
         assert_int_equal(u->body_case, HW__UPDATE__BODY_HEAP);
         assert_int_equal(u->heap->live_bytes, live);
 }
 
-static void expect_state(struct hw_subscriber *s, const char *target, Hw__Target__State state)
+static void expect_state(const char *target, Hw__Target__State state)
 {
-        const Hw__Update *u = expect(s, HW_SUBSCRIBER_UPDATE);
+        const Hw__Update *u = expect(HW_SUBSCRIBER_UPDATE);
 
         assert_string_equal(u->target, target);
         assert_int_equal(u->body_case, HW__UPDATE__BODY_TARGET_STATE);
         assert_int_equal(u->target_state->state, state);
 }
 
-static void expect_quiet(struct hw_subscriber *s)
+static void expect_quiet(void)
 {
         const Hw__Update *u;
 
@@ -84,7 +103,7 @@ static void expect_quiet(struct hw_subscriber *s)
 }
 
 /* The daemon waits until the subscriber's subscriptions have arrived. */
-static void wait_subscribed(struct hw_subscriber *s, struct fake_daemon *d)
+static void wait_subscribed(void)
 {
         uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u;
@@ -92,7 +111,7 @@ static void wait_subscribed(struct hw_subscriber *s, struct fake_daemon *d)
         int n = 0, kinds = 0;
 
         while (kinds < 13 && clock_mono_ms() < until) {
-                n = zmq_recv(d->publish, byte, sizeof(byte), ZMQ_DONTWAIT);
+                n = zmq_recv(d.publish, byte, sizeof(byte), ZMQ_DONTWAIT);
                 if (n > 0 && byte[0] == 1)
                         kinds++;
                 else if (n < 0)
@@ -102,150 +121,120 @@ static void wait_subscribed(struct hw_subscriber *s, struct fake_daemon *d)
 }
 
 /* One target "a" with heap sequence 5, live 500; the subscriber is ready. */
-static struct hw_subscriber *ready(struct fake_daemon *d)
+static struct hw_subscriber *ready(void)
 {
-        struct hw_subscriber *s = follow(d, NULL);
-
-        wait_subscribed(s, d);
-        expect_request(s, d, NULL);
-        fake_target(d, "a", 3, 5, HW__TARGET__STATE__STATE_RUNNING, true);
-        fake_heap(d, "a", 5, 500, true);
-        fake_snapshot_end(d);
-        expect(s, HW_SUBSCRIBER_RESET);
-        expect_state(s, "a", HW__TARGET__STATE__STATE_RUNNING);
-        expect_live(s, "a", 500);
-        expect(s, HW_SUBSCRIBER_READY);
+        s = follow(&d, NULL);
+        wait_subscribed();
+        expect_request(&d, NULL);
+        fake_target(&d, "a", 3, 5, HW__TARGET__STATE__STATE_RUNNING, true);
+        fake_heap(&d, "a", 5, 500, true);
+        fake_snapshot_end(&d);
+        expect(HW_SUBSCRIBER_RESET);
+        expect_state("a", HW__TARGET__STATE__STATE_RUNNING);
+        expect_live("a", 500);
+        expect(HW_SUBSCRIBER_READY);
         return s;
 }
 
 TEST(test_join_late)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = follow(&d, NULL);
-        wait_subscribed(s, &d);
-        expect_request(s, &d, NULL);
+        s = follow(&d, NULL);
+        wait_subscribed();
+        expect_request(&d, NULL);
         fake_heap(&d, "a", 5, 500, false); /* covered by the snapshot */
         fake_heap(&d, "a", 6, 600, false); /* not covered */
-        expect(s, HW_SUBSCRIBER_RESET);
-        expect_quiet(s); /* nothing before the snapshot */
+        expect(HW_SUBSCRIBER_RESET);
+        expect_quiet(); /* nothing before the snapshot */
         fake_heap(&d, "a", 5, 500, true);
         fake_snapshot_end(&d);
-        expect_live(s, "a", 500);
-        expect(s, HW_SUBSCRIBER_READY);
-        expect_live(s, "a", 600);
+        expect_live("a", 500);
+        expect(HW_SUBSCRIBER_READY);
+        expect_live("a", 600);
         fake_heap(&d, "a", 7, 700, false);
-        expect_live(s, "a", 700);
+        expect_live("a", 700);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 0);
         assert_int_equal(hw_subscriber_stats(s)->snapshots, 1);
         assert_int_equal(hw_subscriber_stats(s)->updates, 3);
-        hw_subscriber_destroy(&s);
-        assert_null(s);
-        fake_stop(&d);
 }
 
 TEST(test_gap_resyncs)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
+        s = ready();
         uint64_t begin = clock_mono_ms();
         fake_heap(&d, "a", 9, 900, false);
-        expect_live(s, "a", 900);
+        expect_live("a", 900);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 1);
         assert_int_equal(hw_subscriber_stats(s)->lost, 3);
-        expect_request(s, &d, "a");
+        expect_request(&d, "a");
         fake_heap(&d, "a", 10, 1000, false); /* held: the snapshot has it */
         fake_heap(&d, "b", 1, 1, false);     /* of another target: goes on */
-        expect_live(s, "b", 1);
+        expect_live("b", 1);
         fake_heap(&d, "a", 10, 1001, true);
         fake_snapshot_end(&d);
-        expect_live(s, "a", 1001);
-        expect_quiet(s);
+        expect_live("a", 1001);
+        expect_quiet();
         /* A gap again at once: resynced, but not at once. */
         fake_heap(&d, "a", 12, 1200, false);
-        expect_live(s, "a", 1200);
-        expect_request(s, &d, "a");
+        expect_live("a", 1200);
+        expect_request(&d, "a");
         assert_true(clock_mono_ms() - begin >= 990);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 2);
         assert_int_equal(hw_subscriber_stats(s)->lost, 4);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
 }
 
 TEST(test_silent_loss)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
+        s = ready();
         fake_target(&d, "a", 4, 5, HW__TARGET__STATE__STATE_RUNNING, false);
-        expect_state(s, "a", HW__TARGET__STATE__STATE_RUNNING);
+        expect_state("a", HW__TARGET__STATE__STATE_RUNNING);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 0);
         fake_target(&d, "a", 5, 7, HW__TARGET__STATE__STATE_RUNNING, false);
-        expect_state(s, "a", HW__TARGET__STATE__STATE_RUNNING);
+        expect_state("a", HW__TARGET__STATE__STATE_RUNNING);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 1);
         assert_int_equal(hw_subscriber_stats(s)->lost, 2);
-        expect_request(s, &d, "a");
+        expect_request(&d, "a");
         fake_heap(&d, "a", 7, 700, true);
         fake_snapshot_end(&d);
-        expect_live(s, "a", 700);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
+        expect_live("a", 700);
 }
 
 TEST(test_new_epoch)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
+        s = ready();
         fake_unbind(&d);
-        expect(s, HW_SUBSCRIBER_STALE);
+        expect(HW_SUBSCRIBER_STALE);
         d.epoch = 78;
         fake_bind(&d);
-        wait_subscribed(s, &d);
+        wait_subscribed();
         fake_heap(&d, "a", 1, 11, false);
-        expect(s, HW_SUBSCRIBER_RESET);
-        expect_request(s, &d, NULL);
+        expect(HW_SUBSCRIBER_RESET);
+        expect_request(&d, NULL);
         fake_heap(&d, "a", 1, 11, true);
         fake_snapshot_end(&d);
-        expect_live(s, "a", 11);
-        expect(s, HW_SUBSCRIBER_READY);
+        expect_live("a", 11);
+        expect(HW_SUBSCRIBER_READY);
         d.epoch = 77; /* a late message of the old epoch */
         fake_heap(&d, "a", 6, 600, false);
-        expect_quiet(s);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
+        expect_quiet();
 }
 
 TEST(test_stale_and_alive)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
-        expect(s, HW_SUBSCRIBER_STALE);
+        s = ready();
+        expect(HW_SUBSCRIBER_STALE);
         fake_heartbeat(&d, 1);
-        expect(s, HW_SUBSCRIBER_ALIVE);
-        assert_int_equal(expect(s, HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
+        expect(HW_SUBSCRIBER_ALIVE);
+        assert_int_equal(expect(HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
 }
 
 TEST(test_slow_snapshot)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = follow(&d, NULL);
-        wait_subscribed(s, &d);
-        expect_request(s, &d, NULL);
+        s = follow(&d, NULL);
+        wait_subscribed();
+        expect_request(&d, NULL);
         uint64_t first = d.id;
         fake_heap(&d, "a", 6, 600, false);
-        expect_request(s, &d, NULL); /* silent: asked again */
+        expect_request(&d, NULL); /* silent: asked again */
         assert_int_not_equal(d.id, first);
         assert_int_equal(hw_subscriber_stats(s)->snapshots, 2);
         uint64_t second = d.id;
@@ -254,19 +243,14 @@ TEST(test_slow_snapshot)
         d.id = second;
         fake_heap(&d, "a", 5, 500, true);
         fake_snapshot_end(&d);
-        expect_live(s, "a", 500);
-        expect(s, HW_SUBSCRIBER_READY);
-        expect_live(s, "a", 600);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
+        expect_live("a", 500);
+        expect(HW_SUBSCRIBER_READY);
+        expect_live("a", 600);
 }
 
 TEST(test_malformed)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
+        s = ready();
         fake_publish_bytes(&d, "hw1/heap/a/", "\xff\xff\xff", 3);
         fake_publish_bytes(&d, "hw1/heap/a/", "", 0);      /* no epoch */
         if (zmq_send(d.publish, "hw1/heap/a/", 11, 0) < 0) /* one part */
@@ -282,70 +266,60 @@ TEST(test_malformed)
         u.body_case = HW__UPDATE__BODY__NOT_SET; /* of a newer daemon: ignored, not bad */
         fake_publish_bytes(&d, "hw1/trend/a/", bytes, hw__update__pack(&u, bytes));
         fake_heap(&d, "a", 6, 600, false);
-        expect_live(s, "a", 600);
-        expect_quiet(s);
+        expect_live("a", 600);
+        expect_quiet();
         assert_int_equal(hw_subscriber_stats(s)->bad, 5);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 0);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
 }
 
 TEST(test_two_daemons)
 {
-        struct fake_daemon d[2];
+        struct fake_daemon two[2];
 
-        fake_start(&d[0], 77);
-        fake_start(&d[1], 88);
-        struct hw_subscriber *s = follow(&d[0], &d[1]);
+        fake_start(&two[0], 77);
+        fake_start(&two[1], 88);
+        s = follow(&two[0], &two[1]);
         for (unsigned i = 0; i < 2; i++) {
-                expect_request(s, &d[i], NULL);
-                fake_heap(&d[i], "a", 1, i, true);
-                fake_snapshot_end(&d[i]);
-                expect(s, HW_SUBSCRIBER_RESET);
+                expect_request(&two[i], NULL);
+                fake_heap(&two[i], "a", 1, i, true);
+                fake_snapshot_end(&two[i]);
+                expect(HW_SUBSCRIBER_RESET);
                 assert_int_equal(hw_subscriber_daemon(s), i);
-                expect_live(s, "a", i);
+                expect_live("a", i);
                 assert_int_equal(hw_subscriber_daemon(s), i);
-                expect(s, HW_SUBSCRIBER_READY);
+                expect(HW_SUBSCRIBER_READY);
         }
-        hw_subscriber_destroy(&s);
-        fake_stop(&d[0]);
-        fake_stop(&d[1]);
+        fake_stop(&two[0]);
+        fake_stop(&two[1]);
 }
 
 TEST(test_removed)
 {
-        struct fake_daemon d;
-
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
+        s = ready();
         fake_target(&d, "a", 4, 5, HW__TARGET__STATE__STATE_REMOVED, false);
-        expect_state(s, "a", HW__TARGET__STATE__STATE_REMOVED);
+        expect_state("a", HW__TARGET__STATE__STATE_REMOVED);
         fake_heap(&d, "a", 1, 100, false); /* added again: counts from 1 */
-        expect_live(s, "a", 100);
+        expect_live("a", 100);
         snprintf(d.first_target, sizeof(d.first_target), "a");
         d.n_targets = 1;
         fake_heartbeat(&d, 1);
-        expect(s, HW_SUBSCRIBER_UPDATE);
+        expect(HW_SUBSCRIBER_UPDATE);
         d.n_targets = 0; /* its last message is lost */
         fake_heartbeat(&d, 2);
         fake_heartbeat(&d, 3);
-        assert_int_equal(expect(s, HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
-        expect_state(s, "a", HW__TARGET__STATE__STATE_REMOVED);
-        assert_int_equal(expect(s, HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
+        assert_int_equal(expect(HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
+        expect_state("a", HW__TARGET__STATE__STATE_REMOVED);
+        assert_int_equal(expect(HW_SUBSCRIBER_UPDATE)->body_case, HW__UPDATE__BODY_DAEMON);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 0);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
 }
 
 /* Many messages at once, woken by the descriptor alone. */
 TEST(test_descriptor)
 {
-        struct fake_daemon d;
         uint64_t until = clock_mono_ms() + DEADLINE_MS, got = 0;
 
-        fake_start(&d, 77);
-        struct hw_subscriber *s = ready(&d);
-        expect_quiet(s);
+        s = ready();
+        expect_quiet();
         for (uint64_t i = 6; i < 1006; i++)
                 fake_heap(&d, "a", i, i, false);
         while (got < 1000 && clock_mono_ms() < until) {
@@ -368,17 +342,13 @@ TEST(test_descriptor)
                 e = hw_subscriber_next(s, 0, &u);
         }
         assert_int_equal(e, HW_SUBSCRIBER_STALE);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
 }
 
 TEST(test_filters)
 {
-        struct fake_daemon d;
         const char *targets[] = { "api-1" };
         Hw__Kind kinds[] = { HW__KIND__KIND_GC };
 
-        fake_start(&d, 77);
         const char *endpoints[] = { d.endpoint };
         struct hw_subscriber_options o = { .endpoints = endpoints,
                                            .n_endpoints = 1,
@@ -386,7 +356,7 @@ TEST(test_filters)
                                            .n_targets = 1,
                                            .kinds = kinds,
                                            .n_kinds = 1 };
-        struct hw_subscriber *s = hw_subscriber_new(&o);
+        s = hw_subscriber_new(&o);
         static const char *const expected[] = { "\1hw1/daemon//", "\1hw1/target/api-1/", "\1hw1/gc/api-1/" };
         unsigned seen = 0;
         int n = 0;
@@ -403,7 +373,6 @@ TEST(test_filters)
                         seen |= (!strcmp(topic, expected[i])) << i;
         }
         assert_int_equal(seen, 7); /* in any order, nothing else */
-        hw_subscriber_destroy(&s);
         endpoints[0] = "nonsense";
         assert_null(hw_subscriber_new(&o));
         assert_int_equal(errno, EINVAL);
@@ -411,13 +380,11 @@ TEST(test_filters)
         targets[0] = "a/b";
         assert_null(hw_subscriber_new(&o));
         assert_int_equal(errno, EINVAL);
-        fake_stop(&d);
 }
 
 /* Of many targets all kinds arrive, of others nothing: a SUB would drop subscriptions beyond 1,000. */
 TEST(test_many_targets)
 {
-        struct fake_daemon d;
         char names[200][16];
         const char *targets[200];
 
@@ -425,13 +392,12 @@ TEST(test_many_targets)
                 (void)snprintf(names[i], sizeof(names[i]), "t%u", i);
                 targets[i] = names[i];
         }
-        fake_start(&d, 77);
         const char *endpoints[] = { d.endpoint };
         struct hw_subscriber_options o = {
                 .endpoints = endpoints, .n_endpoints = 1, .targets = targets, .n_targets = 200
         };
-        struct hw_subscriber *s = hw_subscriber_new(&o);
-        wait_subscribed(s, &d);
+        s = hw_subscriber_new(&o);
+        wait_subscribed();
         Hw__Request *r = NULL;
         for (uint64_t until = clock_mono_ms() + DEADLINE_MS; !r && clock_mono_ms() < until; r = fake_take_request(&d)) {
                 const Hw__Update *u;
@@ -445,14 +411,12 @@ TEST(test_many_targets)
         fake_target(&d, "other", 1, 1, HW__TARGET__STATE__STATE_RUNNING, false);
         fake_heap(&d, "t150", 1, 500, false);
         fake_target(&d, "t150", 1, 1, HW__TARGET__STATE__STATE_RUNNING, false);
-        expect(s, HW_SUBSCRIBER_RESET);
-        expect(s, HW_SUBSCRIBER_READY);
-        expect_live(s, "t150", 500);
-        expect_state(s, "t150", HW__TARGET__STATE__STATE_RUNNING);
-        expect_quiet(s);
+        expect(HW_SUBSCRIBER_RESET);
+        expect(HW_SUBSCRIBER_READY);
+        expect_live("t150", 500);
+        expect_state("t150", HW__TARGET__STATE__STATE_RUNNING);
+        expect_quiet();
         assert_int_equal(hw_subscriber_stats(s)->lost, 0);
-        hw_subscriber_destroy(&s);
-        fake_stop(&d);
 }
 
 /* ------------------------------------------------------------------ requests */

@@ -13,13 +13,13 @@
 #include "proto/base/time.h"
 #include "tests/unit/test.h"
 
-struct sink {
+static struct sink {
         struct zloop *loop;
         unsigned received;
         bool pump_inside;
         unsigned later; /* so often it is to be called again before it receives something */
         long work_ns;   /* each message takes this long: libevent's clock is coarse */
-};
+} sink;
 
 static int receive_one(void *ctx, void *socket)
 {
@@ -40,32 +40,43 @@ static int receive_one(void *ctx, void *socket)
         return 1;
 }
 
-struct pair {
+static struct pair {
         struct event_base *base;
         void *context, *ours, *theirs;
         char dir[64], endpoint[96];
-};
+} p;
 
-static void pair_open(struct pair *p, int ours, int theirs)
+static void pair_open(int ours, int theirs)
 {
-        make_dir(p->dir);
-        (void)snprintf(p->endpoint, sizeof(p->endpoint), "ipc://%s/s", p->dir);
-        p->base = event_base_new();
-        p->context = zmq_ctx_new();
-        p->ours = new_socket(p->context, ours, NULL);
-        assert_int_equal(zmq_bind(p->ours, p->endpoint), 0);
-        p->theirs = new_socket(p->context, theirs, p->endpoint);
+        make_dir(p.dir);
+        (void)snprintf(p.endpoint, sizeof(p.endpoint), "ipc://%s/s", p.dir);
+        p.base = event_base_new();
+        p.context = zmq_ctx_new();
+        p.ours = new_socket(p.context, ours, NULL);
+        assert_int_equal(zmq_bind(p.ours, p.endpoint), 0);
+        p.theirs = new_socket(p.context, theirs, p.endpoint);
 }
 
-static void pair_close(struct pair *p)
+static int pair_close(void **state)
 {
-        zmq_close(p->ours);
-        zmq_close(p->theirs);
-        zmq_ctx_term(p->context);
-        event_base_free(p->base);
-        (void)unlink(p->endpoint + strlen("ipc://"));
-        assert_int_equal(rmdir(p->dir), 0);
+        zloop_destroy(&sink.loop);
+        assert_null(sink.loop);
+        zmq_close(p.ours);
+        zmq_close(p.theirs);
+        zmq_ctx_term(p.context);
+        event_base_free(p.base);
+        (void)unlink(p.endpoint + strlen("ipc://"));
+        return rmdir(p.dir);
 }
+
+static int push_and_pull(void **state)
+{
+        memset(&sink, 0, sizeof(sink));
+        pair_open(ZMQ_PULL, ZMQ_PUSH);
+        return 0;
+}
+
+TEST_EACH(push_and_pull, pair_close)
 
 static void wait_for_input(void *socket)
 {
@@ -77,28 +88,19 @@ static void wait_for_input(void *socket)
 /* All messages wait before the socket is registered: one edge at most for all of them. */
 TEST(test_pending_before_registration)
 {
-        struct pair p;
-        struct sink sink = { 0 };
-
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         for (int i = 0; i < 1000; i++)
                 assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
         wait_for_input(p.ours); /* this look at ZMQ_EVENTS swallows the wake-up */
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         assert_non_null(sink.loop);
         TURN_UNTIL(p.base, sink.received == 1000);
-        zloop_destroy(&sink.loop);
-        assert_null(sink.loop);
-        pair_close(&p);
 }
 
 /* 100 subscriptions come while an XPUB publishes: every send may swallow the wake-up, the pump after it must not. */
 TEST(test_publishing_xpub_sees_subscriptions)
 {
-        struct pair p;
-        struct sink sink = { 0 };
-
-        pair_open(&p, ZMQ_XPUB, ZMQ_SUB);
+        (void)pair_close(NULL);
+        pair_open(ZMQ_XPUB, ZMQ_SUB);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
         for (int i = 0; i < 100; i++) {
@@ -114,17 +116,11 @@ TEST(test_publishing_xpub_sees_subscriptions)
                 zloop_pump(sink.loop);
         }
         assert_int_equal(sink.received, 100);
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 /* The first message is received at once; one that follows it within the spacing is not. */
 TEST(test_spacing_delays_what_follows)
 {
-        struct pair p;
-        struct sink sink = { 0 };
-
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         zloop_set_spacing(sink.loop, UINT64_C(3600) * NS_PER_S);
         assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
@@ -134,18 +130,13 @@ TEST(test_spacing_delays_what_follows)
         for (int i = 0; i < 10; i++)
                 (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
         assert_int_equal(sink.received, 1);
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 /* In bursts and one by one, also after a pump that found nothing: none stays behind. */
 TEST(test_spaced_messages_all_arrive)
 {
-        struct pair p;
-        struct sink sink = { 0 };
         unsigned sent = 0;
 
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         zloop_set_spacing(sink.loop, NS_PER_MS);
         for (unsigned burst = 1; burst <= 40; burst++) {
@@ -156,8 +147,6 @@ TEST(test_spaced_messages_all_arrive)
                         (void)event_base_loopexit(p.base, &(struct timeval){ .tv_usec = 5000 });
                 (void)event_base_loop(p.base, burst % 2 ? 0 : EVLOOP_NONBLOCK);
         }
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 enum { FLOOD = 1000 };
@@ -190,12 +179,10 @@ static void on_source(evutil_socket_t fd, short what, void *ctx)
  */
 TEST(test_a_flood_leaves_a_busy_source_its_share)
 {
-        struct pair p;
-        struct sink sink = { .work_ns = 100 * 1000 };
         struct busy busy = { .received = &sink.received };
         static const struct timeval at_once = { 0, 0 };
 
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.work_ns = 100 * 1000;
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         set_socket_int(p.theirs, ZMQ_SNDHWM, 0);
         for (unsigned i = 0; i < FLOOD; i++)
@@ -208,13 +195,10 @@ TEST(test_a_flood_leaves_a_busy_source_its_share)
         assert_in_range(busy.most_between, 1, LIMIT_PUMP_NS / 100000);
         assert_true(busy.turns >= FLOOD / (LIMIT_PUMP_NS / 100000)); /* a pump is followed by one at least */
         event_free(busy.event);
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 struct resting {
         struct sink sink;
-        struct pair *pair;
         void *other;
         struct event *connects, *source;
         unsigned received_at_turn; /* when the source had its turn */
@@ -245,8 +229,8 @@ static void on_connect(evutil_socket_t fd, short what, void *ctx)
 {
         struct resting *r = ctx;
 
-        r->other = new_socket(r->pair->context, ZMQ_PUSH, r->pair->endpoint);
-        wait_for_descriptor(r->pair->ours);
+        r->other = new_socket(p.context, ZMQ_PUSH, p.endpoint);
+        wait_for_descriptor(p.ours);
         event_active(r->source, EV_TIMEOUT, 0);
 }
 
@@ -260,10 +244,8 @@ static void on_readable_source(evutil_socket_t fd, short what, void *ctx)
 /* The descriptor is readable while the pump rests: that must not keep the loop from others. */
 TEST(test_a_rest_leaves_the_loop_to_others)
 {
-        struct pair p;
-        struct resting r = { .sink.work_ns = 2 * LIMIT_PUMP_NS, .pair = &p };
+        struct resting r = { .sink.work_ns = 2 * LIMIT_PUMP_NS };
 
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         r.source = event_new(p.base, -1, 0, on_readable_source, &r);
         r.connects = event_new(p.base, -1, 0, on_connect, &r);
@@ -278,17 +260,14 @@ TEST(test_a_rest_leaves_the_loop_to_others)
         event_free(r.connects);
         zmq_close(r.other);
         zloop_destroy(&r.sink.loop);
-        pair_close(&p);
 }
 
 /* With nothing else to do everything is taken without a pause: otherwise the loop would take seconds. */
 TEST(test_a_flood_alone_has_the_whole_loop)
 {
-        struct pair p;
-        struct sink sink = { .work_ns = LIMIT_PUMP_NS };
         unsigned waits = 0;
 
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.work_ns = LIMIT_PUMP_NS;
         assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         for (unsigned i = 0; i < 50; i++)
                 assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
@@ -300,36 +279,24 @@ TEST(test_a_flood_alone_has_the_whole_loop)
                 waits += sink.received == before;
                 assert_true(waits < 10000);
         }
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 /* A receiver that pumps its own loop neither recurses nor loses anything. */
 TEST(test_pump_inside_receive)
 {
-        struct pair p;
-        struct sink sink = { .pump_inside = true };
-
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.pump_inside = true;
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         for (int i = 0; i < 200; i++)
                 assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
         TURN_UNTIL(p.base, sink.received == 200);
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
 
 /* One that has no room for a message is called again, though no descriptor fires any more. */
 TEST(test_a_receiver_without_room_is_called_again)
 {
-        struct pair p;
-        struct sink sink = { .later = 3 };
-
-        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.later = 3;
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
         assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
         TURN_UNTIL(p.base, sink.received == 1);
         assert_int_equal(sink.later, 0);
-        zloop_destroy(&sink.loop);
-        pair_close(&p);
 }
