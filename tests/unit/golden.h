@@ -2,13 +2,12 @@
 /*
  * golden.h - all that a program of tests says, in one text beside it, which alone knows the wording.
  *
- * `make golden` writes these texts anew, and their diff is reviewed; tests assert on keys and numbers. Below the name
- * of each test are its states, with a line between them; of one state only what differs from the state before.
+ * `make golden` writes these texts anew, and their diff is reviewed. Below the name of each test is what is said in its
+ * states; of one state only what differs from the state before.
  */
 #pragma once
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,32 +33,24 @@ static void golden_forget(void)
                 free(golden.lines[--golden.n_lines].said);
 }
 
-/* Opens the text, and the part of it that is of this test. False: that was open. */
-static bool golden_open(const char *test)
+/* Opens the text, and the part of it that is of this test. */
+static void golden_open(const char *test)
 {
         if (!golden.out)
                 golden.out = open_memstream(&golden.text, &golden.size);
         assert_non_null(golden.out);
         if (golden.test && !strcmp(golden.test, test))
-                return false;
+                return;
         golden_forget();
         (void)fprintf(golden.out, "%s%s\n", golden.test ? "\n" : "", test);
         golden.test = test;
-        return true;
 }
 
 /* One line that stands for itself. */
 static inline void golden_line(const char *test, const char *key, const char *said)
 {
-        (void)golden_open(test);
+        golden_open(test);
         (void)fprintf(golden.out, "  [%s] %s\n", key, said);
-}
-
-/* Begins a state of this test. */
-static inline void golden_state(const char *test)
-{
-        if (!golden_open(test))
-                (void)fputs("  -\n", golden.out);
 }
 
 /* Whatever is said of `what` in this state; "": nothing. */
