@@ -92,6 +92,7 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
         *ret_name = counted == FACT_CGROUP_HELD     ? "its control group"
                     : counted == FACT_HEAP_SIZE     ? "its heap"
                     : counted == FACT_ADDRESS_SPACE ? "its address space"
+                    : counted == FACT_DATA          ? "its private memory"
                                                     : "it";
         *ret_bytes = isnan(used) ? 0 : u64_sat(used);
         return !isnan(used);

@@ -262,14 +262,16 @@ static bool may_have_met_limit(const struct evidence *e)
 
         return e->over &&
                (is_unseen || e->ending == LOST || e->ending == ENDED_SOMEHOW ||
-                (e->ending == KILLED && e->t->target->exit_signal == 9 && !ran_out_of_cpu(e)) || e->ending == CRASHED);
+                (e->ending == KILLED && e->t->target->exit_signal == 9 && !ran_out_of_cpu(e)) || e->ending == CRASHED ||
+                (e->ending >= ENDED_BADLY && world_limit_counts(e->t) == FACT_DATA)); /* the runtime aborts of it */
 }
 
-/* Memory outside of the heap was filling its address space: malloc() fails then, and programs end of it in any way. */
+/* It was filling a limit at which mmap() and malloc() fail, and programs end of that in any way. */
 static bool may_have_filled_space(const struct evidence *e)
 {
         return e->over && e->rise && early_runs_out(e->rise) &&
-               e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE;
+               (e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE ||
+                e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA);
 }
 
 /* Its rise is too young to foretell when it meets the limit, and what its rate gives is known. */

@@ -298,6 +298,8 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
         set_process_fact(m, CARRIED_RESIDENT_HELD, time_ns, resident_held(sample));
         set_process_fact(m, CARRIED_FILES_DIRTY, time_ns, sample->pages.dirty_bytes);
         set_process_fact(m, CARRIED_CGROUP_HELD, time_ns, sample->cgroup_held_bytes);
+        set_process_fact(m, CARRIED_DATA, time_ns, sample->data_bytes);
+        set_process_fact(m, CARRIED_DATA_LIMIT, time_ns, sample->data_limit_bytes);
         if (sample->pages.reserved_bytes != UNKNOWN_U64) { /* for as long as the process lives */
                 set_process_fact(m, CARRIED_HEAP_RESERVED, time_ns, sample->pages.reserved_bytes);
                 heap_compare_limit(m);

@@ -187,6 +187,7 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
                 return;
         parse_kilobytes(text, "VmRSS", &s->rss_bytes);
         parse_kilobytes(text, "VmSize", &s->address_space_bytes);
+        parse_kilobytes(text, "VmData", &s->data_bytes);
         parse_kilobytes(text, "RssFile", &s->files_bytes);
         parse_kilobytes(text, "VmSwap", &s->swap_bytes);
         parse_kilobytes(text, "HugetlbPages", &huge);
@@ -213,13 +214,14 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
                 return r;
         sample_status(root, pid, &s);
         /* "Max address space     1073741824     unlimited     bytes" */
-        static const char name[] = "Max address space";
+        static const char *const names[] = { "Max address space", "Max data size" };
+        uint64_t *const limits[] = { &s.address_space_limit_bytes, &s.data_limit_bytes };
         char text[2048];
 
-        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) >= 0) {
-                const char *line = strstr(text, name);
+        for (unsigned i = 0; i < 2 && kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) >= 0; i++) {
+                const char *line = strstr(text, names[i]);
                 if (line)
-                        (void)kernel_number(line + sizeof(name) - 1, &s.address_space_limit_bytes); /* else unlimited */
+                        (void)kernel_number(line + strlen(names[i]), limits[i]); /* else unlimited */
         }
         cgroup_memory(root, pid, &s);
         cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);

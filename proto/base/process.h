@@ -56,6 +56,8 @@ struct process_sample {
                 major_faults;               /* pages of its memory that were mapped on first use; that had to be read */
         uint64_t address_space_bytes;       /* virtual memory */
         uint64_t address_space_limit_bytes; /* RLIMIT_AS; UNKNOWN when unlimited */
+        uint64_t data_bytes;                /* of it, private memory that may be written to, used or not */
+        uint64_t data_limit_bytes;          /* RLIMIT_DATA; UNKNOWN when unlimited */
         uint64_t cgroup_current_bytes;
         uint64_t cgroup_held_bytes; /* what of it cannot be taken back: without the cache of files */
         uint64_t cgroup_max_bytes;  /* smallest limit on the way to the root; UNKNOWN when unlimited */

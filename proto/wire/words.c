@@ -33,6 +33,8 @@ const char *limit_words(Hw__TimeToLimit__Source source)
                 return "the limit of its address space (ulimit -v)";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
                 return "the address space reserved for its heap (by ulimit -v or -xr)";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA:
+                return "the limit of its private memory (ulimit -d)";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
                 return "the given limit";
         default:
@@ -53,6 +55,8 @@ const char *limit_name(Hw__TimeToLimit__Source source)
                 return "ulimit -v";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
                 return "reserved";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA:
+                return "ulimit -d";
         default:
                 return "--limit";
         }

@@ -144,6 +144,8 @@ enum fact world_limit_counts(const struct world_target *t)
                 counted = FACT_CGROUP_HELD;
         if (source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE)
                 counted = FACT_ADDRESS_SPACE;
+        if (source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA)
+                counted = FACT_DATA;
         if (!facts_is_known(t, counted))
                 counted = FACT_RESIDENT_HELD;
         return limit_counts_heap(source) || !facts_is_known(t, counted) ? FACT_HEAP_SIZE : counted;

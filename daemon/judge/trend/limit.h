@@ -25,7 +25,8 @@ enum limit_source { /* numbers of the wire (hw.TimeToLimit.Source) */
                     LIMIT_SOURCE_MEMORY = 3,
                     LIMIT_SOURCE_GIVEN = 4,
                     LIMIT_SOURCE_ADDRESS_SPACE = 5,
-                    LIMIT_SOURCE_RESERVED = 6
+                    LIMIT_SOURCE_RESERVED = 6,
+                    LIMIT_SOURCE_DATA = 7
 };
 
 static inline bool limit_is_of_heap(enum limit_source source)

@@ -40,11 +40,6 @@ static uint64_t nanoseconds_of(double seconds)
         return u64_sat(seconds * 1e9);
 }
 
-static double bytes_or_nan(uint64_t bytes)
-{
-        return bytes == UNKNOWN_U64 ? NAN : (double)bytes;
-}
-
 /* Large objects are not copied: while they are most of the live data nothing is compacted in place. */
 static bool copies_all(const struct tracker *t, const struct sizing *s)
 {
@@ -77,7 +72,7 @@ static struct early_limits limits_now(const struct tracker *t)
 
         return (struct early_limits){
                 .live = most_live(t),
-                .process = bytes_or_nan(tracker_process_limit(t).bytes),
+                .process = tracker_limit_room(t, tracker_process_limit(t)),
                 .reserved = of_heap.source == LIMIT_SOURCE_RESERVED ? (double)of_heap.bytes : 0,
                 .space = t->early.off_heap.rise.samples && !isnan(space) ? fmax(space, 1) : 0,
                 .nursery = run->allocation_area_bytes == UNKNOWN_U64

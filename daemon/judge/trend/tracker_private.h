@@ -217,5 +217,6 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret);
 /* tracker_read.c */
 
 struct memory_limit tracker_heap_limit(const struct tracker *t);
+double tracker_limit_room(const struct tracker *t, struct memory_limit limit); /* for resident memory; NaN: no limit */
 double tracker_space_left(const struct tracker *t);
 void tracker_top_bands(const struct tracker *t, struct growth *g);

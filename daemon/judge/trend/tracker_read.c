@@ -385,9 +385,23 @@ struct memory_limit tracker_process_limit(const struct tracker *t)
         if (isnan(heap->facts[CARRIED_HEAP_RESERVED])) /* else it counts what is reserved, used or not */
                 least = limit_least(least, (struct memory_limit){ heap->process.address_space_limit_bytes,
                                                                   LIMIT_SOURCE_ADDRESS_SPACE });
+        least = limit_least(least, (struct memory_limit){ heap->process.data_limit_bytes, LIMIT_SOURCE_DATA });
         if (t->local)
                 least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
         return least;
+}
+
+/* RLIMIT_DATA also counts what has been swapped, and what was never touched, such as most of the stacks of threads. */
+double tracker_limit_room(const struct tracker *t, struct memory_limit limit)
+{
+        const struct process_sample *p = &model_heap(t->model)->process;
+
+        if (limit.bytes == UNKNOWN_U64)
+                return NAN;
+        if (limit.source != LIMIT_SOURCE_DATA || p->data_bytes == UNKNOWN_U64 || p->rss_bytes == UNKNOWN_U64)
+                return (double)limit.bytes;
+        const uint64_t files = p->files_bytes == UNKNOWN_U64 ? 0 : p->files_bytes;
+        return (double)sub_sat(limit.bytes, sub_sat(p->data_bytes, sub_sat(p->rss_bytes, files)));
 }
 
 struct memory_limit tracker_heap_limit(const struct tracker *t)
@@ -496,10 +510,10 @@ static bool may_meet_limit(const struct tracker *t)
  * The limit in the growing series' own bytes: less what counts besides, and the collector's need. What the runtime has
  * given back and pages of files do not count: the kernel takes them first.
  */
-static double room_for(const struct growth *g, const struct limit_time *l)
+static double room_for(const struct tracker *t, const struct growth *g, const struct limit_time *l)
 {
         const bool counts_all = !limit_is_of_heap(l->limit.source) && g->outside_bytes != UNKNOWN_U64;
-        double room = l->limit.bytes == UNKNOWN_U64 ? NAN : (double)l->limit.bytes;
+        double room = tracker_limit_room(t, l->limit);
 
         if (counts_all && l->series != SERIES_RSS && l->series != SERIES_FOREIGN)
                 room -= (double)g->outside_bytes;
@@ -574,7 +588,7 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
         if (!trend)
                 return false;
         trend_result(trend, &r);
-        double room = room_for(&g, ret);
+        double room = room_for(t, &g, ret);
         if (g.where == GROWTH_FOREIGN || model_run(t->model)->process_only)
                 bound_by_space(t, &room, ret);
         if (isnan(room) || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))

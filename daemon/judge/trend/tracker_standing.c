@@ -227,6 +227,6 @@ bool tracker_standing_is_sound(const struct tracker *t)
                 if (k->of.series[i].trend.verdict > TREND_LEAK || k->of.series[i].trend.evidence.missing > TEST_COUNT)
                         return false;
         return k->why <= STANDING_FELL && g->n_bands <= GROWTH_BANDS && g->where <= GROWTH_FOREIGN &&
-               k->of.limit.limit.source <= LIMIT_SOURCE_RESERVED && k->of.early.limit.source <= LIMIT_SOURCE_RESERVED &&
+               k->of.limit.limit.source <= LIMIT_SOURCE_DATA && k->of.early.limit.source <= LIMIT_SOURCE_DATA &&
                (unsigned)k->of.early.series < SERIES_COUNT && (unsigned)k->of.limit.series < SERIES_COUNT;
 }

@@ -103,9 +103,14 @@ TEST_WITH(one_sample, set_up, tear_down)
         tree("proc/42/limits", "Max processes  7 8 processes\nMax address space   1048576   unlimited   bytes\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_int_equal(s.address_space_limit_bytes, 1048576);
-        tree("proc/42/status", "VmRSS:\t1024 kB\nHugetlbPages:\t  4096 kB\n");
+        assert_true(s.data_bytes == UNKNOWN_U64 && s.data_limit_bytes == UNKNOWN_U64);
+        tree("proc/42/limits", "Max data size 2097152 unlimited bytes\nMax address space unlimited\n");
+        tree("proc/42/status", "VmRSS:\t1024 kB\nVmData:\t7 kB\nHugetlbPages:\t  4096 kB\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_int_equal(s.rss_bytes, 5120 * 1024);
+        assert_int_equal(s.data_bytes, 7 * 1024);
+        assert_int_equal(s.data_limit_bytes, 2097152);
+        assert_true(s.address_space_limit_bytes == UNKNOWN_U64);
         tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
         assert_int_equal(procfs_sample(dir, 42, &s), 0);
         assert_true(s.rss_bytes == UNKNOWN_U64 && s.swap_bytes == UNKNOWN_U64 && s.threads == UNKNOWN_U64);

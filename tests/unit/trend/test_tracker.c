@@ -361,6 +361,36 @@ TEST(test_limits_of_the_address_space)
         }
 }
 
+/* RLIMIT_DATA counts what is mapped and not used, too: 500 MiB less 100 of those, 20 and 299 used are left of it. */
+TEST(test_what_meets_the_limit_of_data)
+{
+        static struct rig r;
+        struct tracked_early early;
+        struct limit_time l;
+
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 300; s++) {
+                struct process_sample p;
+
+                memset(&p, 0xff, sizeof(p));
+                live(&r, s * SECOND, 5 * MIB);
+                heap(&r, s * SECOND, 10 * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+                p.rss_bytes = 20 * MIB + s * MIB;
+                p.data_bytes = p.rss_bytes + 100 * MIB;
+                p.data_limit_bytes = 500 * MIB;
+                p.pages = (struct resident_pages){ .rss_bytes = p.rss_bytes, .heap_bytes = 10 * MIB, .wall_ns = s + 1 };
+                model_process(r.f.m, s * SECOND, &p);
+        }
+        assert_true(tracker_early(r.t, &early) && early.rising && tracker_time_to_limit(r.t, &l));
+        assert_int_equal(early.limit.source, LIMIT_SOURCE_DATA);
+        assert_int_equal(early.limit.bytes, 500 * MIB);
+        assert_int_equal(l.limit.source, LIMIT_SOURCE_DATA);
+        assert_in_range((uint64_t)early.mid_s, 72, 90);
+        assert_in_range((uint64_t)l.mid_s, 72, 90);
+        rig_close(&r);
+}
+
 /* Beside a reserved heap: live data is to fill that with what a collection copies, foreign memory what it leaves. */
 TEST(test_what_meets_the_address_space)
 {
