@@ -16,8 +16,6 @@
 
 #define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
-#define SAID_LEAST      0.5    /* of a band: what most of it holds stands for it */
-#define ALL_OF_IT       0.9995 /* what is left is none of it */
 
 #define UNCOUNTED_SHARE 0.05 /* of the larger one: less is alignment and what is being made */
 
@@ -76,74 +74,6 @@ bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
 
         *ret_ns = h && h->has_live_bytes && h->has_live_time_ns ? sub_sat(world_known_until_ns(t), h->live_time_ns) : 0;
         return *ret_ns && number_is_old(*ret_ns, (double)h->live_bytes, rate_of_rise(t));
-}
-
-double band_contents_share(const struct world_band *band)
-{
-        const Hw__BandContents *of = band->contents;
-        const uint64_t whole = of && of->has_of_bytes ? of->of_bytes : band->bytes;
-
-        return of && whole > 0 ? (double)of->bytes / (double)whole : 0;
-}
-
-/* "70.3 %"; "~70.3 %" where an earlier census told it; "": all of it, or none is known. */
-static char *contents_share_text(char number[HW_NUMBER_MAX], const struct world_band *band)
-{
-        const double share = band ? band_contents_share(band) : 0;
-        char text[HW_NUMBER_MAX - 1] = "";
-
-        if (share > 0 && share < ALL_OF_IT)
-                (void)hw_share_text(text, sizeof(text), share);
-        (void)snprintf(number, HW_NUMBER_MAX, "%s%s", text[0] && band->contents->has_of_bytes ? "~" : "", text);
-        return number;
-}
-
-char *band_contents_text(char *out, size_t size, const struct world_band *band)
-{
-        char number[HW_NUMBER_MAX];
-
-        (void)contents_share_text(number, band);
-        return text_join(out, size, number, number[0] ? " " : "",
-                         band_contents_share(band) > 0 ? band->contents->name : "", NULL);
-}
-
-static bool is_said_by_contents(const struct world_band *b)
-{
-        return b && band_contents_share(b) >= SAID_LEAST;
-}
-
-static bool is_list(const char *label)
-{
-        return !strcmp(package_label(label).rest, "GHC.Types.:");
-}
-
-char *band_said(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label)
-{
-        const struct world_band *b = world_band_of(t, id);
-
-        return text_join(out, size,
-                         is_said_by_contents(b) ? b->contents->name
-                         : is_list(label)       ? "list cells"
-                                                : package_label(label).rest,
-                         NULL);
-}
-
-char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label)
-{
-        const struct world_band *b = world_band_of(t, id);
-        char number[HW_NUMBER_MAX], contents[CONTENTS_TEXT] = "";
-
-        (void)contents_share_text(number, b);
-        if (is_said_by_contents(b))
-                return text_join(out, size, " (", number, number[0] ? " of " : "", package_label(label).rest, ")",
-                                 NULL);
-        if (b)
-                (void)band_contents_text(contents, sizeof(contents), b);
-        const char *rest = is_list(label) ? package_label(label).rest : "";
-        const bool any = rest[0] || contents[0];
-
-        return text_join(out, size, any ? " (" : "", rest, rest[0] && contents[0] ? "; " : "", contents, any ? ")" : "",
-                         NULL);
 }
 
 const char *ghc_of(const struct evidence *e)

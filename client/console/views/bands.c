@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/answers/census.h"
+#include "client/world/state/band_name.h"
 #include "client/console/scene/scene.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"

@@ -127,14 +127,14 @@ static bool append_fact(struct phrase *s, const struct world_target *t, enum fac
         return facts_is_known(t, id) && phrase_append_bytes(s, facts_get(t, id));
 }
 
-/* As other faces name it: without its package. */
-static bool append_band(struct phrase *s, const struct world_band *band)
+/* As other faces name it: "[Int] (69.9 % of GHC.Types.:)". */
+static bool append_band(struct phrase *s, const struct world_target *t, const struct world_band *band)
 {
-        char label[256], cut[80];
+        const char *label = band->def->label;
+        char said[CONTENTS_TEXT];
 
-        (void)snprintf(cut, sizeof(cut), "%s", package_label(band->def->label).rest);
-        (void)hw_terminal_text(label, sizeof(label), cut);
-        return phrase_printf(s, "%s", label);
+        return phrase_append_clean(s, band_said(said, sizeof(said), t, band->id, label), 160) &&
+               phrase_append_clean(s, band_said_of(said, sizeof(said), t, band->id, label), sizeof(said));
 }
 
 static bool put_fact_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
@@ -152,7 +152,7 @@ static bool put_fact_slot(struct phrase *s, const char *slot, size_t slot_n, con
         SLOT(censuses, t->census && t->census->has_number &&
                                phrase_append_counted(s, t->census->number, "heap census", "heap censuses"))
         SLOT(if_band, world_top_bands(t, &top, 1) == 1 && top->bytes > 0 && top->def->label[0])
-        SLOT(band, world_top_bands(t, &top, 1) == 1 && append_band(s, top))
+        SLOT(band, world_top_bands(t, &top, 1) == 1 && append_band(s, t, top))
         SLOT(band_bytes, world_top_bands(t, &top, 1) == 1 && phrase_append_bytes(s, (double)top->bytes))
         SLOT(if_garbage, world_top_bands(t, &top, 1) == 1 && (double)top->bytes > facts_get(t, FACT_LIVE_MAX) &&
                                  t->heap && t->heap->live_time_ns >= t->census->time_ns)
@@ -162,10 +162,9 @@ static bool put_fact_slot(struct phrase *s, const char *slot, size_t slot_n, con
         return false;
 }
 
-static void add_facts(FILE *out, const struct world_target *t)
+void run_facts_text(char *out, size_t size, const struct world_target *t)
 {
-        char text[SENTENCE];
-        struct phrase s = phrase_begin(text, sizeof(text), true, put_fact_slot, t);
+        struct phrase s = phrase_begin(out, size, true, put_fact_slot, t);
 
         (void)phrase_append_text(
                 &s,
@@ -174,7 +173,6 @@ static void add_facts(FILE *out, const struct world_target *t)
                 "[at the last census, {census_age} before the end]: {band}, {band_bytes}[{if_garbage} with what was "
                 "garbage by then]]"
                 "[; damaged and skipped: {lost}]");
-        (void)fputs(text, out);
 }
 
 /* Nothing came from inside: what was found below a wrapper, and why the agent is not in it. */
@@ -198,7 +196,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
         const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
         const bool goes_on = r->inside.wrapper && came &&
                              (result->alone ? process_has_program(result->below.pid) : inside_owner_lives(r->agent));
-        char status[64];
+        char status[64], facts[SENTENCE];
 
         format_status(result, status, sizeof(status));
         fprintf(out, "%s%s %s after %s%s", goes_on ? "the command that started " : "", r->target, status,
@@ -211,7 +209,8 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                       out);
         else if (came && run_await_end(r, result, world)) {
                 add_reason(out, world_find(*world, r->target));
-                add_facts(out, world_find(*world, r->target));
+                run_facts_text(facts, sizeof(facts), world_find(*world, r->target));
+                fputs(facts, out);
         } else if (came)
                 fputs("; what was seen of it is not known: it was detached, or the daemon does not answer", out);
         if ((result->target[0] != '\0' || r->unnamed) && !came)

@@ -45,6 +45,7 @@ void notices_write(struct notices *n);
 void notices_close(struct notices *n, int wait_ms);
 
 struct session_result;
+struct world_target;
 
 struct run_options {
         const char *name, *heap_profile, *extra;
@@ -93,6 +94,9 @@ bool run_end_is_settled(const Hw__Target *target, bool program_lives);
  * has the target.
  */
 bool run_await_end(const struct program_run *r, const struct session_result *result, struct world **ret_world);
+
+/* What was seen of it: "; most live 36.4 MiB; ...; largest band at the end: [Int] (GHC.Types.:), 17.8 MiB". Pure. */
+void run_facts_text(char *out, size_t size, const struct world_target *t);
 
 /* The verdict on live data: its sentence, when growth began, and what the program said around that time. Pure. */
 void run_verdict_text(char *out, size_t size, const Hw__Trend *t);

@@ -52,3 +52,22 @@ struct package_label package_label(const char *label);
  * name loses its beginning, as its end tells most, and a cost-centre stack, a path or words their end. Returns `out`.
  */
 char *fit_label(char *out, size_t size, const char *label, int columns);
+
+struct world_band;
+struct world_target;
+
+/*
+ * What most of a band is, in the newest census, by the types of what its closures hold: "[Session]" of all of it,
+ * "81.0 % [Session]" of what is mixed; "" where that is not known. May contain anything. Returns `out`.
+ */
+#define CONTENTS_TEXT 200
+char *band_contents_text(char *out, size_t size, const struct world_band *band);
+double band_contents_share(const struct world_band *band); /* of its bytes; 0: not known */
+
+/*
+ * A band as it is said in a sentence: by what most of it holds, "[Session]", where a census from outside told it, else
+ * its label without the package; "list cells" for the constructor of lists. Returns `out`.
+ */
+char *band_said(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label);
+/* What that leaves out, in parentheses: " (81.0 % of GHC.Types.:)"; "" where it is all. Returns `out`. */
+char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label);

@@ -3,6 +3,7 @@
 #include "tests/unit/test.h"
 
 #include "client/launch/run/run_private.h"
+#include "client/world/state/world.h"
 
 static bool is_settled(Hw__Target__State state, uint32_t runs, bool lives)
 {
@@ -27,6 +28,23 @@ TEST(test_only_what_is_on_its_way_is_waited_for)
         /* A wrapper has ended, and the program below it goes on, as soon as it is seen. */
         assert_true(is_settled(HW__TARGET__STATE__STATE_RUNNING, 1, true));
         assert_false(is_settled(HW__TARGET__STATE__STATE_WAITING, 0, true));
+}
+
+/* The largest band is named as on every other face: by what it holds. */
+TEST(test_a_band_is_named_by_its_contents)
+{
+        char text[512];
+        Hw__Census census = HW__CENSUS__INIT;
+        Hw__BandContents contents = HW__BAND_CONTENTS__INIT;
+        Hw__Band def = HW__BAND__INIT;
+        struct world_band band = { .id = 1, .seen = true, .def = &def, .bytes = 1000, .contents = &contents };
+        struct world_target t = { .census = &census, .bands = (struct world_band *[]){ &band }, .n_bands = 1 };
+
+        def.label = (char *)"ghc-prim:GHC.Types.:";
+        contents.name = (char *)"[Char]";
+        SET(contents, bytes, 699);
+        run_facts_text(text, sizeof(text), &t);
+        assert_string_equal(text, "; largest band at the end: [Char] (69.9 % of GHC.Types.:), 1000 B");
 }
 
 /* The deploy that growth is seen to begin with is named as on every other face. */
