@@ -155,9 +155,9 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 
 static struct feed *open_feed(const struct request *r, struct error *error)
 {
-        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND,  HW__KIND__KIND_CENSUS,
-                                          HW__KIND__KIND_HEAP,   HW__KIND__KIND_TREND, HW__KIND__KIND_HEALTH,
-                                          HW__KIND__KIND_ALERT };
+        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND,   HW__KIND__KIND_CENSUS,
+                                          HW__KIND__KIND_HEAP,   HW__KIND__KIND_GC,     HW__KIND__KIND_TREND,
+                                          HW__KIND__KIND_NOTE,   HW__KIND__KIND_HEALTH, HW__KIND__KIND_ALERT };
         if (r->archived.n)
                 return feed_runs(r->archived.lists, r->archived.n, &r->from.judging, error);
         return selection_open(&r->from, kinds, ARRAY_SIZE(kinds), error);

@@ -703,6 +703,17 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
         assert " ago" not in " ".join(line for line in text.splitlines() if "RSS " in line), (face, text)
 
 
+def test_all_faces_say_that_no_note_is_near(tmp_path):
+    log = LiveLog(tmp_path / "m.eventlog")
+    log.marker("ready", at_ns=2 * S)
+    for s in range(3, 200):
+        log.live(2 * MIB + max(0, s - 100) * 3 * MIB, at_ns=s * S)
+    log.end()
+    since = [[x.split(maxsplit=1)[1] for x in client(face, log.path, "--resolution", "1s").stdout.decode().splitlines()
+              if x.split()[:1] == ["since"]] for face in ("trend", "post-mortem")]
+    assert since[0] == since[1] and "no marker or message of the program is near" in since[0][0], since
+
+
 # ------------------------------------------------------------------ with old censuses
 
 @pytest.mark.parametrize("stale", [True, False])
