@@ -483,6 +483,15 @@ def test_a_finished_log_shows_that_its_limit_was_met(programs, directory):
         assert ("heap-limit-met" in checked.stdout.decode()) == met and (checked.returncode == 1) == met, checked
 
 
+def test_what_led_to_a_crash_is_a_part_of_it_in_a_recording(programs, directory):
+    with Daemon(directory, args=("--record", directory / "recordings")) as d:
+        assert finish(start(d, "--name", "mine", "--rts", "-M4m", "--", programs["leaky"], 600))[0] == 251
+        kept(d, "mine")
+    for command in "check", "alerts":
+        said = client(command, f"recording:{directory}/recordings/mine").stdout.decode()
+        assert "mine crashed: ended with status 251" in said and "heap-limit-met" in said, said
+
+
 def test_a_log_that_was_not_completed_gets_no_advice_that_it_follows(programs, directory):
     """GHC 9.0 leaves a header alone when SIGTERM ends it: which flags it had is not known."""
     log = directory / "x.eventlog"

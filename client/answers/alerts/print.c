@@ -149,11 +149,12 @@ static void print_part(const Hw__Alert *a, struct alert_clock clock)
         (void)putchar('\n');
 }
 
-/* Parts that are over, perhaps in a run before, are none of an alert that is not. */
-static bool shows_part(const struct known_alert *part, const struct known_alert *whole)
+/* Parts that are over, perhaps in a run before, are none of an alert that is not; of a finished log all are shown. */
+static bool shows_part(const struct known_alert *part, const struct known_alert *whole, struct alert_clock clock)
 {
-        return known_is_part_of(part, whole) && (part->alert->state != HW__ALERT__STATE__STATE_RESOLVED ||
-                                                 whole->alert->state == HW__ALERT__STATE__STATE_RESOLVED);
+        return known_is_part_of(part, whole) &&
+               (part->alert->state != HW__ALERT__STATE__STATE_RESOLVED ||
+                whole->alert->state == HW__ALERT__STATE__STATE_RESOLVED || (!clock.now_wall_ns && part->fired));
 }
 
 void alert_print_parts(const struct known *known, const struct known_alert *whole, struct alert_clock clock)
@@ -161,7 +162,7 @@ void alert_print_parts(const struct known *known, const struct known_alert *whol
         size_t n = 0;
 
         for (size_t i = 0; i < known->n; i++)
-                if (shows_part(known->alerts[i], whole) && n++ < PARTS_SHOWN)
+                if (shows_part(known->alerts[i], whole, clock) && n++ < PARTS_SHOWN)
                         print_part(known->alerts[i]->alert, clock);
         if (n > PARTS_SHOWN)
                 (void)printf(INDENT "and %zu more\n", n - PARTS_SHOWN);
