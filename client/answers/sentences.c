@@ -253,25 +253,31 @@ static bool ran_out_of_cpu(const struct evidence *e)
         return e->ending == KILLED && e->t->target->has_out_of_cpu && e->t->target->out_of_cpu;
 }
 
+/* Limits at which mmap() and malloc() fail, and programs end of that in any way. */
+static bool ends_in_any_way(Hw__TimeToLimit__Source source)
+{
+        return source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE ||
+               source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED || source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA;
+}
+
 /* SIGKILL without the kernel's account may have come from its limit all the same, and so may an end that nobody saw. */
 static bool may_have_met_limit(const struct evidence *e)
 {
         const Hw__Target *t = e->t->target;
         const bool has_no_log = world_from_outside(e->t) || (run_of(e) && run_of(e)->process_only);
+        Hw__TimeToLimit__Source source;
+        uint64_t bytes;
         const bool is_unseen = e->ending == ENDED && has_no_log && !t->has_exit_status && !t->has_exit_signal;
 
         return e->over &&
                (is_unseen || e->ending == LOST || e->ending == ENDED_SOMEHOW ||
                 (e->ending == KILLED && e->t->target->exit_signal == 9 && !ran_out_of_cpu(e)) || e->ending == CRASHED ||
-                (e->ending >= ENDED_BADLY && world_limit_counts(e->t) == FACT_DATA)); /* the runtime aborts of it */
+                (e->ending >= ENDED_BADLY && world_limit(e->t, &bytes, &source) && ends_in_any_way(source)));
 }
 
-/* It was filling a limit at which mmap() and malloc() fail, and programs end of that in any way. */
 static bool may_have_filled_space(const struct evidence *e)
 {
-        return e->over && e->rise && early_runs_out(e->rise) &&
-               (e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE ||
-                e->rise->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA);
+        return e->over && e->rise && early_runs_out(e->rise) && ends_in_any_way(e->rise->limit_source);
 }
 
 /* Its rise is too young to foretell when it meets the limit, and what its rate gives is known. */

@@ -419,16 +419,18 @@ struct memory_limit tracker_limit(const struct tracker *t)
 }
 
 /*
- * What the address space still has for memory outside of a reserved heap; NaN: no limit. Of a process without a log it
- * is not known which of the two grows.
+ * What the address space still has for memory outside of a reserved heap; NaN: no limit. Of a process without a log the
+ * one grows that is most of its memory.
  */
 double tracker_space_left(const struct tracker *t)
 {
         const struct heap *heap = model_heap(t->model);
         const struct process_sample *p = &heap->process;
-        const bool mixed = model_run(t->model)->process_only && !isnan(heap->facts[CARRIED_HEAP_RESERVED]);
+        const uint64_t foreign = heap->resident.parts[RESIDENT_FOREIGN];
+        const bool is_heap = model_run(t->model)->process_only && !isnan(heap->facts[CARRIED_HEAP_RESERVED]) &&
+                             (foreign == UNKNOWN_U64 || foreign < heap->facts[CARRIED_RESIDENT_HELD] / 2);
 
-        if (mixed || p->address_space_limit_bytes == UNKNOWN_U64 || p->address_space_bytes == UNKNOWN_U64)
+        if (is_heap || p->address_space_limit_bytes == UNKNOWN_U64 || p->address_space_bytes == UNKNOWN_U64)
                 return NAN;
         return (double)sub_sat(p->address_space_limit_bytes, p->address_space_bytes);
 }
@@ -483,7 +485,7 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
                 return growth_rises(&g->rss) ? SERIES_RSS : SERIES_FOREIGN;
         case GROWTH_UNKNOWN:
                 /* What the limit counts grows, it is not known why: live data may be known too rarely for a verdict. */
-                if (growth_rises(&g->rss) && !limit_is_of_heap(limit))
+                if (growth_rises(&g->rss) && (g->process_only || !limit_is_of_heap(limit)))
                         return SERIES_RSS;
                 return growth_rises(&g->heap) ? SERIES_HEAP_SIZE : SERIES_COUNT;
         case GROWTH_NOWHERE:

@@ -426,7 +426,38 @@ TEST(test_what_meets_the_address_space)
         }
 }
 
-static void play_ticks(unsigned pieces)
+/* Of a process without a log, too, by what most of it is: its heap, or memory outside of that. */
+TEST(test_what_meets_the_address_space_without_a_log)
+{
+        static struct rig r;
+        struct limit_time l;
+
+        for (int foreign = 0; foreign < 2; foreign++) {
+                open_scaled(&r, SECOND);
+                of_process(&r);
+                for (uint64_t s = 30; s < 430; s++) {
+                        struct process_sample p;
+
+                        memset(&p, 0xff, sizeof(p));
+                        p.rss_bytes = 20 * MIB + s * MIB;
+                        p.files_bytes = 0;
+                        p.pages = (struct resident_pages){ .rss_bytes = p.rss_bytes,
+                                                           .heap_bytes = 5 * MIB + !foreign * s * MIB,
+                                                           .reserved_bytes = 900 * MIB,
+                                                           .wall_ns = s + 1 };
+                        p.address_space_limit_bytes = 1400 * MIB;
+                        p.address_space_bytes = 920 * MIB + foreign * s * MIB;
+                        p.pages.files_bytes = p.pages.lazy_free_bytes = 0;
+                        model_process(r.f.m, s * SECOND, &p);
+                        model_pass_time(r.f.m, s * SECOND);
+                }
+                assert_true(tracker_time_to_limit(r.t, &l));
+                assert_int_equal(l.limit.source, foreign ? LIMIT_SOURCE_ADDRESS_SPACE : LIMIT_SOURCE_RESERVED);
+                rig_close(&r);
+        }
+}
+
+static void play_ticks(struct rig *r, unsigned pieces)
 {
         uint8_t payloads[700][12];
         struct hw_event events[700];
