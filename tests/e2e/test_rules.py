@@ -178,7 +178,7 @@ def test_times_of_day_come_first_where_they_are_known(directory):
 
 @pytest.mark.parametrize("args, what", [
     (("empty",), "not an eventlog"), (("cut",), "not an eventlog"), (("/dev/null",), "not an eventlog"),
-    ((ROOT / "Makefile",), "not an eventlog"), ((".",), "Is a directory"), (("none",), "No such file"),
+    ((ROOT / "Makefile",), "not an eventlog"), ((".",), "it is a directory"), (("none",), "No such file"),
     (("good", "cut"), "not an eventlog"), (("--rules", "bad.yaml", "good"), "bad.yaml:1:9: expected a list"),
     (("--rules", "none.yaml", "good"), "cannot be read: No such file"), (("--resolution", "1ns", "good"), "100ms to 1h"),
     (("--resolution", "1m", "--leak-after", "5m", "good"), "leak_after"), (("--limit", "much", "good"), "amount of memory")])

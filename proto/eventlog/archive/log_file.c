@@ -252,7 +252,13 @@ struct log_file *log_file_open(const char *path, struct error *error)
         }
         r = open_input(f, path);
         if (r < 0) {
-                error_set(error, "%s", strerror(-r));
+                if (r == -EISDIR)
+                        error_set(error,
+                                  "it is a directory; `heapwatch recording --dir %.400s` lists recordings in it, which "
+                                  "are read as recording:%.400s/NAME",
+                                  path, path);
+                else
+                        error_set(error, "%s", strerror(-r));
                 log_file_close(&f);
         }
         return f;

@@ -226,7 +226,9 @@ TEST(what_cannot_be_opened_is_a_sentence)
         assert_null(log_file_open("/does/not/exist", &error));
         assert_string_equal(error.text, "No such file or directory");
         assert_null(log_file_open("/tmp", &error));
-        assert_string_equal(error.text, "Is a directory");
+        assert_string_equal(error.text,
+                            "it is a directory; `heapwatch recording --dir /tmp` lists "
+                            "recordings in it, which are read as recording:/tmp/NAME");
         write_file("", 0);
         struct log_file *f = reopen();
         assert_int_equal(log_file_read(f, got, 1), 0);
