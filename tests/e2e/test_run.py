@@ -784,6 +784,9 @@ def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     assert (status, out) == (0, "fine\n") and OTHERWISE.search(err) and ": it is stripped" in err
     status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3"))
     assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "the agent does not watch it" in err
+    run = start(daemon, "--name", "outside", "--", "sh", "-c", f"{stripped} return 2; exit 3")
+    wait_for(lambda: pid_of(daemon, "outside"), "the program, seen alive")
+    assert finish(run)[0] == 3 and daemon.target("outside").state != pb.Target.STATE_RUNNING   # its last line is of the end
 
 
 def test_doctor_of_programs(programs):

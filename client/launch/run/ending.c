@@ -108,9 +108,17 @@ bool run_end_is_settled(const Hw__Target *target, bool program_lives)
                               : target->state == HW__TARGET__STATE__STATE_WAITING && target->runs == 0);
 }
 
+/* It may, where what ended is a wrapper. */
+static bool program_lives(const struct program_run *r, const struct session_result *result)
+{
+        return r->from_inside &&
+               (result->alone ? process_has_program(result->below.pid) : inside_owner_lives(r->agent));
+}
+
 bool run_await_end(const struct program_run *r, const struct session_result *result, struct world **ret_world)
 {
-        bool lives = r->from_inside && (result->alone || inside_owner_lives(r->agent)), known = false;
+        const bool lives = program_lives(r, result);
+        bool known = false;
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
         for (int pause_ms = FIRST_WAIT_MS;; pause_ms = pause_ms < LAST_WAIT_MS ? 2 * pause_ms : pause_ms) {
@@ -194,8 +202,7 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
         const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
-        const bool goes_on = r->inside.wrapper && came &&
-                             (result->alone ? process_has_program(result->below.pid) : inside_owner_lives(r->agent));
+        const bool goes_on = r->inside.wrapper && came && program_lives(r, result);
         char status[64], facts[SENTENCE];
 
         format_status(result, status, sizeof(status));
