@@ -60,7 +60,8 @@ char *absent_daemon(char *out, size_t size, const char *endpoint)
         }
         (void)snprintf(out, size,
                        "no daemon answers at %s; `heapwatch run -- PROGRAM` starts one with the program that it "
-                       "watches, `heapwatchd FILE` one that watches a growing eventlog",
+                       "watches, `heapwatch attach PROGRAM` one for a program that runs, `heapwatchd FILE` one that "
+                       "watches a growing eventlog",
                        endpoint);
         return out;
 }

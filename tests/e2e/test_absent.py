@@ -28,7 +28,7 @@ def one_line(done, *words):
                                   ["ctl", "census", "x"], ["ctl", "program", "x", "census"]])
 def test_without_a_daemon_both_ways_to_start_one_are_named(directory, args):
     done = client(*args, env={"HEAPWATCH_DIR": str(directory)})
-    one_line(done, "no daemon answers at", "heapwatch run", "heapwatchd")
+    one_line(done, "no daemon answers at", "heapwatch run", "heapwatch attach", "heapwatchd FILE")
     assert done.stdout == b""
 
 

@@ -41,7 +41,7 @@ static void format_answers(struct answer_memo *m, const struct scene *s, const s
         format_alerts(m->alerts, sizeof(m->alerts), t->alerts);
         if (scene_stale(s, t, &age_ns))
                 (void)snprintf(m->whole[QUESTION_NEXT], sizeof(m->whole[QUESTION_NEXT]),
-                               "Find out why heapwatchd is gone (systemctl status heapwatchd)%s",
+                               "Find out why heapwatchd is gone (its log; `heapwatch status` once it runs again)%s",
                                scene_over(s, t) ? "" : "; the program itself continues");
         if (m->a.has_onset)
                 format_moment(when, s, t, m->a.onset_ns);
