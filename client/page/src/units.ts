@@ -149,13 +149,15 @@ function sinceStart(s: number, step: number): string {
 export interface Unit {
     name: string;
     text: (x: Maybe) => string;
+    tick?: (x: Maybe) => string; // at an axis, where it is not that
     binary: boolean; // steps of the axis are powers of two
 }
 
 export const BYTES_UNIT: Unit = { name: "bytes", text: bytes, binary: true };
 export const NS_UNIT: Unit = { name: "duration", text: duration, binary: false };
 export const COUNT_UNIT: Unit = { name: "count", text: count, binary: false };
-export const SHARE_UNIT: Unit = { name: "share", text: share, binary: false };
+// At ticks below 0.1 % the text of a value would be the same for all.
+export const SHARE_UNIT: Unit = { name: "share", text: share, tick: (x) => (known(x) && x > 0 && x < 0.001 ? `${Number((x * 100).toPrecision(2))} %` : share(x)), binary: false };
 
 // Parses "64 MiB", "1.5G", "2000": a fixed top of an axis. undefined when it is not a size.
 export function parseBytes(text: string): number | undefined {

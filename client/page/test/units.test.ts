@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import words from "./number_words.json";
-import { age, bytes, clock, count, duration, parseBytes, rate, rateUnit, share, slope, UNKNOWN } from "../src/units.ts";
+import { age, bytes, clock, count, duration, parseBytes, rate, rateUnit, share, SHARE_UNIT, slope, UNKNOWN } from "../src/units.ts";
 
 test("unknown is never 0", () => {
     for (const f of [bytes, duration, count, share, slope, age]) {
@@ -19,6 +19,10 @@ test("bytes have three digits and binary units", () => {
     assert.equal(bytes(1024 * 1023.9), "1.00 MiB");
     assert.equal(bytes(12.34 * 1024 ** 2), "12.3 MiB");
     assert.equal(bytes(-29.7 * 1024), "−29.7 KiB");
+});
+
+test("ticks of small shares differ", () => {
+    assert.deepEqual([0, 0.00005, 0.0001, 0.00015, 0.013].map((x) => SHARE_UNIT.tick!(x)), ["0.0 %", "0.005 %", "0.01 %", "0.015 %", "1.3 %"]);
 });
 
 test("slopes choose their unit", () => {

@@ -75,7 +75,7 @@ export function threads(app: App): Page {
             number(t, "sparks_fizzled", "evaluated before (fizzled)"), number(t, "sparks_dud", "dud"), number(t, "sparks_overflowed", "overflowed"),
             number(t, "sparks_collected", "collected"), number(t, "sparks_remaining", "remaining"),
         ]);
-        labels.show(t.notes.filter((n) => n.what === "WHAT_THREAD_LABEL"));
+        labels.show(t.notes.filter((n) => n.what === "WHAT_THREAD_LABEL"), "", t.answers?.noScheduler);
     }
     return { root, update, done: () => [groups, stops, uses, labels].forEach((w) => w.done()) };
 }

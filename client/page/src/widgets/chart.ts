@@ -152,7 +152,7 @@ export class Chart {
                 { ...axis, size: 26, incrs: TIME_STEPS, space: (_u, _i, from, to) => (to - from < FINE_S ? LABEL_FINE : LABEL), splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
                     values: (u, splits, _a, _s, step) => splits.map((s) => this.cut(u, s) ? "" : clock(s, this.plot!.start, step)) },
                 { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
-                    values: (_u, splits) => splits.map((s) => (s === null ? "" : short(o.unit.text(s)))) },
+                    values: (_u, splits) => splits.map((s) => (s === null ? "" : short((o.unit.tick ?? o.unit.text)(s)))) },
             ],
             series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked, plot.lines.indexOf(l)))],
             cursor: {

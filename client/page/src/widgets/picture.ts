@@ -102,7 +102,7 @@ function axes(root: SVGElement, p: ChartPicture, plot: Plot, u: uPlot, box: { x:
     }
     for (const s of splits(1)) {
         root.append(svg("line", { x1: box.x, x2: box.x + box.w, y1: Y(s), y2: Y(s), stroke: css("--line") }),
-            svg("text", { x: box.x - 6, y: Y(s) + 4, "text-anchor": "end", fill: css("--muted") }, p.unit.text(s)));
+            svg("text", { x: box.x - 6, y: Y(s) + 4, "text-anchor": "end", fill: css("--muted") }, (p.unit.tick ?? p.unit.text)(s)));
     }
 }
 
