@@ -2,6 +2,7 @@
 """The daemon that `run` and `attach` start: what it keeps, and that it comes back when it has died."""
 import contextlib
 import glob
+import json
 import os
 import re
 import select
@@ -315,6 +316,9 @@ def test_recordings_of_ended_programs_are_found_after_a_restart(own, programs):
     own.end(signal.SIGKILL)
     alone = own.heapwatch(*command)
     assert alone.returncode == 0 and "one" in alone.stdout, "it needs no daemon"
+    said = own.heapwatch("diff", "recording:one", "recording:one", "--format", "json")
+    names = {q["name"] for q in json.loads(said.stdout)["quantities"]}
+    assert "peak(live)" in names and not any("rss" in n for n in names), "it has the last value of RSS alone"
     assert own.heapwatch("top", "--once", "--plain").returncode == 0        # starts the next one
     wait_for(lambda: own.api.target("one").kept, "the ended target")
     after = own.heapwatch(*command)

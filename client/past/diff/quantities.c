@@ -22,12 +22,18 @@ static double run_duration(const struct run_meter *m, const struct quantity *q, 
         return span_of(m);
 }
 
+/* A recording has one value of RSS, that before the end of the run: neither its peak nor its mean. */
+static bool is_known(const struct gauge *g, const struct quantity *q)
+{
+        return g->samples.n > (q->which == GAUGE_RSS);
+}
+
 static double peak_value(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const struct gauge *g = &m->gauges[q->which];
 
         *noise = bins_noise_of_peak(&g->bins);
-        return g->samples.n ? g->samples.max : NAN;
+        return is_known(g, q) ? g->samples.max : NAN;
 }
 
 static double mean_value(const struct run_meter *m, const struct quantity *q, struct noise *noise)
@@ -35,6 +41,8 @@ static double mean_value(const struct run_meter *m, const struct quantity *q, st
         const struct gauge *g = &m->gauges[q->which];
 
         *noise = bins_noise_of_mean(&g->bins);
+        if (!is_known(g, q))
+                return NAN;
         return g->samples.n == 1 ? g->samples.last : bins_mean(&g->bins);
 }
 
