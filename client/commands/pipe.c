@@ -43,7 +43,7 @@ static int parse_kinds(const struct command *c, const struct option *o, void *fi
 static const char *const formats[] = { "json", "csv", NULL };
 
 static const struct option options[] = {
-        OPERAND_LIST("FILE...", 0, struct pipe, from.files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("TARGET|FILE...", 0, struct pipe, from.operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_CHOICE("format", 'f', "json|csv", int, struct pipe, format, formats,
                       "json: every update as one JSON object (the messages of heapwatch.proto, in their canonical JSON "
                       "form); csv: one number a row, for spreadsheets and awk (see below)"),
@@ -232,9 +232,11 @@ static const struct help_section sections[] = {
 const struct command command_pipe = {
         .name = "pipe",
         .summary = "updates as JSON lines or CSV on standard output, live or from files",
-        .usage = TEXTS("[FILE...] --format json|csv [OPTION]..."),
-        .about = "Writes updates to standard output as they come, one per line: live from the daemon, or from finished "
-                 "eventlogs (FILE) to their end.",
+        .usage = TEXTS("[TARGET...] --format json|csv [OPTION]...", "FILE... --format json|csv [OPTION]..."),
+        .about =
+                "Writes updates to standard output as they come, one per line: live from the daemon, or from finished "
+                "eventlogs (FILE) to their end. An argument with a slash, one that ends in .eventlog or one that names "
+                "an existing file is a FILE.",
         .options = options,
         .sections = sections,
         .status = "0 the files ended or the reader exited, 2 bad input.",

@@ -267,7 +267,7 @@ def test_files_and_targets_exclude_each_other_in_a_summary():
     assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr
 
 
-@pytest.mark.parametrize("command", [("top",), ("top", "--plain"), ("alerts", "-t"), ("alerts", "--follow", "-t"), ("pipe", "--format", "json", "-t"), ("pipe", "--format", "csv", "-t")])
+@pytest.mark.parametrize("command", [("top",), ("top", "--plain"), ("alerts", "-t"), ("alerts", "--follow", "-t"), ("pipe", "--format", "json", "-t"), ("pipe", "--format", "csv", "-t"), ("pipe", "--format", "csv")])
 def test_a_report_of_a_target_that_is_not_there_ends(directory, command):
     """Of a misspelled name nothing would ever come: it is said at once, with the name that was meant."""
     with Daemon(directory, f"api={LOGS / 'steady-gc-ghc902' / 'run.eventlog'}"):
