@@ -284,8 +284,8 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
         order_now = show->order;
         ARRAY_SORT(bands, n, compare_bands);
         for (size_t i = 0; i < n && i < show->bands; i++) {
-                print_row(to, t, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
-                          (double)bands[i]->bytes);
+                print_row(to, t, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend,
+                          !isnan(world_band_bytes(t, bands[i])), world_band_bytes(t, bands[i]));
                 if (show->windows)
                         print_windows(to, unit, bands[i]->trend, true);
         }

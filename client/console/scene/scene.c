@@ -170,7 +170,7 @@ double scene_band_change(const struct scene *s, const struct world_target *t, co
         uint64_t now_ns = t->census ? t->census->time_ns : 0;
         uint64_t from_ns = s->window_ns && s->window_ns < now_ns ? now_ns - s->window_ns : 0;
 
-        return t->census && t->history ? history_change(t->history, b->id, (double)b->bytes, from_ns,
+        return t->census && t->history ? history_change(t->history, b->id, world_band_bytes(t, b), from_ns,
                                                         from_ns ? s->window_ns / 4 : UINT64_MAX)
                                        : NAN;
 }
@@ -198,7 +198,7 @@ double scene_band_since_mark(const struct scene *s, const struct world_band *b)
         uint64_t mark_ns;
 
         return scene_mark_of(s, t, &mark_ns) && t->census && t->census->time_ns > mark_ns && t->history
-                       ? history_change(t->history, b->id, (double)b->bytes, mark_ns + 1, UINT64_MAX)
+                       ? history_change(t->history, b->id, world_band_bytes(t, b), mark_ns + 1, UINT64_MAX)
                        : NAN;
 }
 

@@ -112,10 +112,12 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
         bool has_share = census && census->has_total_bytes && census->total_bytes;
         int at = 1;
 
-        at = draw_number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, (double)b->bytes), TINT_STRONG);
-        at = draw_number(canvas, area, row, at, "share", UNIT_SHARE,
-                         value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0),
-                         TINT_PLAIN);
+        at = draw_number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, world_band_bytes(s->target, b)),
+                         TINT_STRONG);
+        at = draw_number(
+                canvas, area, row, at, "share", UNIT_SHARE,
+                value_number(has_share, has_share ? world_band_bytes(s->target, b) / (double)census->total_bytes : 0),
+                TINT_PLAIN);
         at = draw_number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
                          TINT_PLAIN);
         at = draw_number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/bands.c - what the heap is made of: a line for each band of the newest census. */
+#include <math.h>
 #include <string.h>
 
 #include "client/answers/census.h"
@@ -15,14 +16,15 @@ ROWS_ARE(struct world_band, band_of_row)
 /* ----------------------------------------------------------------- columns */
 
 COLUMN_VALUE(label, value_text(band_of_row(row)->def->label))
-COLUMN_VALUE(bytes, value_number(true, (double)band_of_row(row)->bytes))
+COLUMN_VALUE(bytes, value_number(true, world_band_bytes(s->target, band_of_row(row))))
 
 static struct value share_value(const struct scene *s, const void *row)
 {
         const Hw__Census *census = s->target->census;
         bool known = census && census->has_total_bytes && census->total_bytes > 0;
 
-        return value_number(known, known ? (double)band_of_row(row)->bytes / (double)census->total_bytes : 0);
+        return value_number(known,
+                            known ? world_band_bytes(s->target, band_of_row(row)) / (double)census->total_bytes : 0);
 }
 
 static bool has_closures(const struct scene *s)
@@ -30,7 +32,8 @@ static bool has_closures(const struct scene *s)
         return s->target && s->target->census && s->target->census->n_closures > 0;
 }
 
-COLUMN_VALUE(closures, value_number(has_closures(s), (double)band_of_row(row)->closures))
+COLUMN_VALUE(closures, value_number(has_closures(s) && !isnan(world_band_bytes(s->target, band_of_row(row))),
+                                    (double)band_of_row(row)->closures))
 
 static bool has_contents(const struct scene *s)
 {

@@ -144,6 +144,9 @@ bool world_from_outside(const struct world_target *t);
  */
 bool world_newest(const struct world_target *t, Hw__Series series, double *ret);
 
+/* What a band has in the newest census; NaN where that is an estimate from a sample, in which nothing of it was. */
+double world_band_bytes(const struct world_target *t, const struct world_band *b);
+
 /* Why its pauses are not known though its collections are; NULL: each collection is known. */
 const char *world_untimed(const struct world_target *t);
 

@@ -10,6 +10,7 @@
 #include "proto/base/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,11 @@ void world_bands_clear(struct target_state *ts)
         free(t->bands);
         t->bands = NULL;
         t->n_bands = ts->cap_bands = 0;
+}
+
+double world_band_bytes(const struct world_target *t, const struct world_band *b)
+{
+        return t->census && t->census->spread > 0 && b->census != t->census->number ? NAN : (double)b->bytes;
 }
 
 static bool is_larger(const struct world_band *a, const struct world_band *b)

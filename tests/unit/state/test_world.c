@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_world.c - the state of the world from messages: every kind, runs, resets, bounds. */
+#include <math.h>
 #include <stdio.h>
 #include "tests/unit/test.h"
 
@@ -164,6 +165,15 @@ TEST(bands_follow_censuses)
         assert_int_equal(series_of(t, HW__SERIES__SERIES_CENSUS_TOTAL)->n, 3);
         assert_int_equal(world_top_bands(t, top, 1), 1);
         assert_int_equal(top[0]->id, 1);
+        assert_true(world_band_bytes(t, t->bands[1]) == 0);
+        Hw__Update u = update_of("a", 1, 4 * SECOND);
+        Hw__Census sample = census_of(4, one, less, 1);
+        SET(sample, spread, 0.01);
+        u.body_case = HW__UPDATE__BODY_CENSUS;
+        u.census = &sample;
+        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_true(world_band_bytes(t, t->bands[0]) == 70 && isnan(world_band_bytes(t, t->bands[1])));
+        world_destroy(&v);
 }
 
 TEST(hostile_ids_are_not_believed)

@@ -24,7 +24,7 @@ interface Row {
     band: Band;
     key: string;
     rank: number;
-    now: number;
+    now?: number;
     closures?: number;
     sinceMark?: number;
     sum?: number;
@@ -152,7 +152,7 @@ class Rows {
         const then = mark === undefined || !(times[n - 1]! > mark) ? -1 : lowerBound(times, n, mark + 1e-9) - 1; // no census since: nothing to compare
         this.rows = [...t.bands.values()].map((b) => {
             const before = then < 0 ? NaN : t.censuses.bytes(b.id, then);
-            return { ...row(t, b, from, to, whole), sinceMark: Number.isNaN(before) ? undefined : b.bytes - before };
+            return { ...row(t, b, from, to, whole), sinceMark: Number.isNaN(before) || b.isUnseen ? undefined : b.bytes - before };
         });
         const by = [...this.rows].sort((a, b) => (b.sum ?? -1) - (a.sum ?? -1));
         by.forEach((r, i) => (r.rank = i + 1));
@@ -164,7 +164,7 @@ function row(t: Target, band: Band, from: number, to: number, whole: boolean): R
     const s = bandStats(t, band, from, to), b = whole ? band.stats : undefined, trend = t.trends.get(band.id);
     const slopeHere = b?.slopeBytesPerS ?? s?.slopeBps;
     const robust = trend?.slope !== undefined;
-    return { band, key: t.bandKey(band), rank: 0, now: band.bytes, closures: band.closures, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,
+    return { band, key: t.bandKey(band), rank: 0, now: band.isUnseen ? undefined : band.bytes, closures: band.closures, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,
         mean: b?.mean ?? s?.mean, stddev: b?.stddev ?? s?.stddev, intercept: b?.interceptBytes ?? s?.interceptBytes,
         slope: trend?.slope ?? slopeHere,
         low: robust ? trend?.slopeLow : s?.interval === undefined ? undefined : s.slopeBps! - s.interval,

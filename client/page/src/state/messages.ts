@@ -49,7 +49,7 @@ export interface Collection {
     parallelBalancedCopiedBytes?: U64; capability?: number; major?: boolean; watchPauseNs?: U64;
 }
 export interface Census {
-    number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; unfinished?: boolean;
+    number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; unfinished?: boolean; spread?: number;
     closures?: U64[]; contents?: BandContents[];
 }
 export interface BandContents { band?: number; bytes?: U64; name?: string; ofBytes?: U64; }

@@ -20,6 +20,7 @@ export interface Band {
     id: number;
     def: w.BandDef;
     bytes: number; // in the newest census
+    isUnseen?: boolean; // likewise: that is an estimate from a sample, in which nothing of it was
     closures?: number; // likewise, where that was read from outside
     holds?: Holds; // likewise
     stats?: w.BandStats; // of the whole run, when the server has them
@@ -156,11 +157,11 @@ export class Target {
         this.past.takeCensus(c);
         if (c.timeNs === undefined) return;
         const counts = c.closures?.map(Number);
-        for (const b of this.bands.values()) [b.bytes, b.closures, b.holds] = [0, counts && 0, undefined];
+        for (const b of this.bands.values()) [b.bytes, b.closures, b.holds, b.isUnseen] = [0, c.spread ? undefined : counts && 0, undefined, !!c.spread];
         bands.forEach((id, i) => {
             let b = this.bands.get(id);
             if (!b) this.bands.set(id, (b = { id, def: { id, label: `band ${id}` }, bytes: 0 }));
-            b.bytes = bytes[i] ?? 0;
+            [b.bytes, b.isUnseen] = [bytes[i] ?? 0, false];
             b.closures = counts?.[i];
         });
         for (const x of c.contents ?? []) {
