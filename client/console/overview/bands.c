@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/scene.h"
@@ -17,7 +18,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 
-enum { MOST = 64, BYTES = 10, SHARE = 8, CHANGE = 12 };
+enum { MOST = 64, BYTES = 10, SHARE = 8, CHANGE = 12, BESIDE = 28 /* the number of the census, and blanks */ };
 
 static int graph_width(int width)
 {
@@ -31,25 +32,6 @@ static int shown_bands(const struct world_target *t)
         const struct world_band *bands[MOST];
 
         return (int)world_top_bands(t, bands, MOST);
-}
-
-/* Of when the bands are. What is more than an age has a row of its own. */
-static bool age_of(char *out, size_t size, const struct scene *s, const struct world_target *t)
-{
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        struct census_age age;
-
-        census_age_of(&age, t, s->live);
-        (void)census_age_text(out, size, &age, world_known_until_ns(t));
-        return age.stale || (run && run->no_census) || (t->census && t->census->spread > 0);
-}
-
-int bands_rows(const struct scene *s, const struct world_target *t, int width)
-{
-        char age[CENSUS_LINE];
-
-        (void)width;
-        return t->census ? 2 + shown_bands(t) + age_of(age, sizeof(age), s, t) : 2;
 }
 
 /* clang-format off */
@@ -125,6 +107,28 @@ static uint64_t unnamed_bytes(const struct world_target *t)
         return bytes;
 }
 
+/* Of when the bands are. True: it has a row of its own, because it is more than an age or the title is long. */
+static bool age_of(char *out, size_t size, const struct scene *s, const struct world_target *t, int width,
+                   bool *ret_warns)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        struct census_age age;
+
+        census_age_of(&age, t, s->live);
+        (void)census_age_text(out, size, &age, world_known_until_ns(t));
+        *ret_warns = age.stale || (run && run->no_census) || (t->census && t->census->spread > 0);
+        return *ret_warns || unnamed_bytes(t) || (t->census && t->census->rows_left_out) ||
+               (int)(strlen(subject_text(t)) + strlen(out)) + BESIDE > width;
+}
+
+int bands_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        char age[CENSUS_LINE];
+        bool warns;
+
+        return t->census ? 2 + shown_bands(t) + age_of(age, sizeof(age), s, t, width, &warns) : 2;
+}
+
 /* `age`: "" where it has a row of its own. */
 static void draw_bands_title(struct canvas *c, struct area area, const struct world_target *t, const char *age)
 {
@@ -147,7 +151,7 @@ static void draw_bands_title(struct canvas *c, struct area area, const struct wo
 void draw_bands(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         const struct world_band *bands[MOST];
-        bool heading = area.height >= 5;
+        bool heading = area.height >= 5, warns;
         char age[CENSUS_LINE];
         int row = 1, n;
 
@@ -156,11 +160,10 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, scene_no_census(s, t));
                 return;
         }
-        bool stale = age_of(age, sizeof(age), s, t);
-        bool apart = stale || unnamed_bytes(t) || t->census->rows_left_out; /* the title is long without it */
+        const bool apart = age_of(age, sizeof(age), s, t, area.width, &warns);
         draw_bands_title(c, area, t, apart ? "" : age);
         if (apart)
-                (void)canvas_put(c, area, row++, 1, area.width - 2, stale ? TINT_WARN : TINT_DIM,
+                (void)canvas_put(c, area, row++, 1, area.width - 2, warns ? TINT_WARN : TINT_DIM,
                                  SAFE_TEXT(4 * CENSUS_LINE, age));
         if (heading)
                 draw_heading(c, area, row++);

@@ -518,6 +518,201 @@ TEST(a_slope_has_its_sign)
         }
 }
 
+/* --------------------------------------------------------------- behaviour */
+
+TEST_WITH(frozen_picture_stands_still, setup, teardown)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        press(c, ' ');
+        assert_true(shows(c, "FROZEN", "live 100 MiB"));
+        press(c, '3'); /* other views of the same moment */
+        assert_true(shows(c, "Main.sessions"));
+        press(c, '2');
+        press(c, ' ');
+        assert_true(hides(c, "FROZEN"));
+}
+
+TEST_WITH(stale_says_its_age, setup, teardown)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        world_set_stale(w->world, 0, true);
+        press(c, '2');
+        assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
+        assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
+        assert_true(shows(c, "heapwatchd gone for 1m 30s; data as of ", "reconnecting"));
+        press(c, '1'); /* of all targets, too */
+        assert_true(shows(c, "heapwatchd gone for 1m 30s"));
+        press(c, '0');
+        assert_true(shows_in(c, 20, 60, "reconnecting"));
+        world_set_stale(w->world, 0, false);
+        assert_true(hides(c, "heapwatchd gone"));
+}
+
+/* Of all targets, as `top --once` prints it. */
+static char *printed(struct console *c)
+{
+        static const struct plain_options options = { .view = "targets", .width = 100 };
+        char *text = NULL;
+        size_t size;
+        FILE *to = open_memstream(&text, &size);
+
+        assert_non_null(to);
+        assert_int_equal(plain_report(to, c, &options, 1000), 0);
+        (void)fclose(to);
+        return text;
+}
+
+static bool prints(struct console *c, const char *what)
+{
+        char *text = printed(c);
+        const bool found = strstr(text, what) != NULL;
+
+        free(text);
+        return found;
+}
+
+TEST_WITH(short_of_memory, setup, teardown)
+{
+        struct world *w = *state;
+        Hw__Update u = update_of("", 0, 0);
+        Hw__DaemonState daemon = HW__DAEMON_STATE__INIT;
+
+        daemon.memory_pressure = (char *)"38.5 MiB of its 40.0 MiB of memory is in use";
+        u.body_case = HW__UPDATE__BODY_DAEMON;
+        u.daemon = &daemon;
+        press(w->console, '1');
+        assert_true(hides(w->console, "short of memory"));
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+        assert_true(shows(w->console, "heapwatchd is short of memory: 38.5 MiB of its 40.0 MiB of memory is in use"));
+        assert_true(
+                prints(w->console, "\n heapwatchd is short of memory: 38.5 MiB of its 40.0 MiB of memory is in use\n"));
+        daemon.memory_pressure = NULL;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+        assert_true(hides(w->console, "short of memory"));
+        assert_false(prints(w->console, "short of memory"));
+}
+
+/* The heap profile is not what is missing when the daemon is. */
+TEST(no_census_says_why)
+{
+        struct world *empty = world_new(&console_past);
+        struct console *c = console_new(empty, true);
+
+        assert_int_equal(send_state(empty, 0, "api-1", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        press(c, '3');
+        assert_true(shows(c, "heap profiles need +RTS -h"));
+        world_set_stale(empty, 0, true);
+        assert_true(hides(c, "+RTS -h"));
+        press(c, '0');
+        assert_true(hides(c, "+RTS -h"));
+        console_destroy(&c);
+        world_destroy(&empty);
+}
+
+/* A daemon that was restarted without the target: its last picture stays, and no other target is chosen. */
+TEST_WITH(picture_outlives_its_daemon, setup, teardown)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        assert_true(shows(c, "live 100 MiB"));
+        console_forget(c, 0);
+        world_reset(w->world, 0);
+        assert_true(shows(c, "live 100 MiB"));
+        assert_int_equal(send_state(w->world, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_true(shows(c, "live 100 MiB", "heapwatchd was restarted without api-1; data as of "));
+        press(c, '1');
+        assert_true(hides(c, "api-1"));
+        assert_true(shows(c, "another"));
+        press(c, '2');
+        fill(w->world, "api-1");
+        assert_int_equal(send_live(w->world, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
+        assert_true(shows(c, "live 300 MiB"));
+        assert_true(hides(c, "restarted without"));
+}
+
+TEST_WITH(a_removed_target_is_said_to_be_gone, setup, teardown)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        assert_true(shows(c, "live 100 MiB"));
+        fill(w->world, "another");
+        assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
+        assert_true(shows(c, "api-1 is not watched now.", "t shows the 1 that is."));
+        press(c, '.');
+        assert_true(shows(c, "another", "live 100 MiB"));
+}
+
+static int send_collections(struct world *v, const char *name)
+{
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
+        Hw__Gc gc = HW__GC__INIT;
+        Hw__Generation young = HW__GENERATION__INIT, old = HW__GENERATION__INIT;
+        Hw__Generation *both[] = { &young, &old };
+
+        young.has_generation = young.has_count = 1;
+        SET(old, generation, 1);
+        SET(old, count, 63);
+        SET(old, pause_total_ns, 32 * SECOND / 1000);
+        SET(old, pause_p99_ns, SECOND / 1000);
+        SET_LIST(gc, generations, both, 2);
+        SET(gc, gc_share, 0.25);
+        u.body_case = HW__UPDATE__BODY_GC;
+        u.gc = &gc;
+        return apply_made(v, 0, &u);
+}
+
+/* Nothing of an ended run is called new, and its times do not advance; 80x24 shows the collected generation. */
+TEST_WITH(what_has_ended_is_shown_as_it_ended, setup, teardown)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        assert_int_equal(send_collections(w->world, "api-1"), 0);
+        press(c, '0');
+        assert_true(shows_in(c, 24, 80, " up ", "last census ", " ago at ", "25.0 % of the last 10 s",
+                             "gen 1            63"));
+        assert_true(hides_in(c, 24, 80, "gen 0"));
+        assert_true(shows_in(c, 40, 46, "Bands", "last census ", " ago at "));
+        assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
+        assert_true(
+                shows_in(c, 24, 80, " lasted ", "at its end · max ", "25.0 % of its last 10 s", " before the end at "));
+        assert_true(hides_in(c, 24, 80, " old", " up "));
+}
+
+TEST_WITH(help_explains, setup, teardown)
+{
+        struct console *c = console_of(state);
+
+        press(c, '3');
+        press(c, '?');
+        assert_true(shows(c, "in the newest census", "standard deviation over the window"));
+        press_times(c, 100, SCREEN_DOWN);
+        assert_true(shows(c, "freeze the screen"));
+        press(c, '?');
+        assert_string_equal(c->shown->class->name, "bands");
+        press(c, '?');
+        assert_true(shows(c, "? q back"));
+        press(c, 'q');
+        assert_string_equal(c->shown->class->name, "bands");
+        assert_false(c->quit);
+        press(c, SCREEN_ESCAPE); /* there is one target: no list to go to */
+        assert_string_equal(c->shown->class->name, "bands");
+        fill(c->live, "api-2");
+        press(c, SCREEN_ESCAPE);
+        assert_string_equal(c->shown->class->name, "targets");
+        press(c, 'q');
+        assert_true(c->quit);
+}
+
 /* Each number has a help text, and a name that files can use, only once in its view. */
 TEST(every_column_is_explained)
 {
