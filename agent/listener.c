@@ -99,6 +99,21 @@ static bool claim_socket(struct listener *l, struct error *error)
         return true;
 }
 
+/* For who has started both: the claim tells that this program is not served, since another one was first. */
+static void record_unserved(const struct listener *l)
+{
+        char path[sizeof(l->claim)], line[96];
+        struct stat st;
+
+        snprintf(path, sizeof(path), "%s" LISTENER_CLAIM, l->path);
+        const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        const int n = snprintf(line, sizeof(line), "%ld %.64s\n", (long)getpid(), program_invocation_short_name);
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < LISTENER_CLAIM_BYTES)
+                (void)!write(fd, line, (size_t)n);
+        if (fd >= 0)
+                (void)close(fd);
+}
+
 /* Whether a process listens there; also when that cannot be found out. */
 static bool is_served(const struct sockaddr_un *address)
 {
@@ -197,8 +212,11 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
                 return false;
         if (!s->once || claim_socket(l, error))
                 return true;
-        if (!s->follow || error->text[0])
+        if (!s->follow || error->text[0]) {
+                if (!error->text[0])
+                        record_unserved(l);
                 return false;
+        }
         const size_t n = strlen(l->path); /* it is another program's: one beside it */
         return (size_t)snprintf(l->path + n, sizeof(l->path) - n, "-%ld", (long)getpid()) < sizeof(l->path) - n ||
                error_set(error, "the path of the socket's directory is too long");

@@ -16,7 +16,9 @@
 #include "agent/settings.h"
 #include "proto/base/error.h"
 
-#define LISTENER_CLAIM ".pid" /* behind the path: who has it, with the setting `once` */
+/* Behind the path: who has it, with the setting `once`; then, a line each, further programs, which are not served. */
+#define LISTENER_CLAIM       ".pid"
+#define LISTENER_CLAIM_BYTES 4096 /* no more of them are told then */
 
 struct listener {
         struct descriptor socket, lock; /* the lock is held until the process ends */

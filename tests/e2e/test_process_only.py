@@ -283,3 +283,14 @@ def test_below_a_wrapper_with_a_cleared_environment(directory, programs):
         assert t.uri.startswith("outside:")
         _, err = run.communicate(timeout=DEADLINE_S)
         assert run.returncode == 3 and "environment that had been cleared" in err and "heapwatch attach PID" in err, err
+
+
+@pytest.mark.parametrize("follow", [(), ("--follow",)], ids=["", "--follow"])
+def test_what_a_wrapper_starts_besides_is_said_to_be_unwatched(directory, programs, follow):
+    """And its status is the wrapper's, not that of the program that is watched."""
+    path = programs["stripped"][0].with_name("whole")
+    with Daemon(directory) as daemon, run_below(directory, "sh", "-c", f"{path}; {path}; {path}; exit 3", name=follow) as run:
+        daemon.wait_state("whole", "RUNNING")
+        _, err = run.communicate(timeout=DEADLINE_S)
+        assert run.returncode == 3 and re.search(r"the command that started whole(~2)? ended with status 3 ", err), err
+        assert ("; whole and 1 more, started as well, was left unwatched: use --follow" in err) == (not follow), err

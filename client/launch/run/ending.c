@@ -202,12 +202,15 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
         const bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
+        const pid_t watched = result->alone ? result->below.pid : r->from_inside ? inside_owner(r->agent) : 0;
+        const struct inside_others others =
+                r->from_inside && !r->o.follow ? inside_others(r->agent) : (struct inside_others){ .count = 0 };
         const bool goes_on = r->inside.wrapper && came && program_lives(r, result);
         char status[64], facts[SENTENCE];
 
         format_status(result, status, sizeof(status));
-        fprintf(out, "%s%s %s after %s%s", goes_on ? "the command that started " : "", r->target, status,
-                DURATION_TEXT(result->seconds * 1e9), result->ended_hung ? ", because it hung" : "");
+        fprintf(out, "%s%s %s after %s%s", watched > 0 && watched != result->program ? "the command that started " : "",
+                r->target, status, DURATION_TEXT(result->seconds * 1e9), result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */
         else if (result->target[0] == '\0')
@@ -224,6 +227,12 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 add_why_unseen(out, r, &result->below);
         if (goes_on)
                 fprintf(out, "; %s goes on, and is watched", r->target);
+        if (others.count > 0) {
+                fprintf(out, "; %s", others.name);
+                if (others.count > 1)
+                        fprintf(out, " and %u more", others.count - 1);
+                fputs(", started as well, was left unwatched: use --follow", out);
+        }
         if (result->left_unserved)
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it", out);
         else if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))

@@ -13,6 +13,7 @@
 #include "agent/settings.h"
 #include "client/launch/program/agent_fit.h"
 #include "client/launch/program/hidden_symbols.h"
+#include "heapwatch/text.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"
 #include "proto/base/process_stat.h"
@@ -159,6 +160,27 @@ pid_t inside_owner(const char *socket)
                 text[0] = '\0';
         close_fd(&fd);
         return (pid_t)strtol(text, NULL, 10);
+}
+
+struct inside_others inside_others(const char *socket)
+{
+        struct inside_others others = { .count = 0 };
+        char line[128], name[65];
+        int fd = open_claim(socket);
+        FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+        long pid;
+
+        for (bool first = true; file && fgets(line, sizeof(line), file); first = false) {
+                if (first || sscanf(line, "%ld %64[^\n]", &pid, name) != 2 || others.count++)
+                        continue;
+                others.pid = (pid_t)pid;
+                (void)hw_terminal_text(others.name, sizeof(others.name), name);
+        }
+        if (file)
+                (void)fclose(file);
+        else
+                close_fd(&fd);
+        return others;
 }
 
 bool inside_has_executed(const char *socket, pid_t pid)

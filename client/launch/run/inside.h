@@ -77,6 +77,15 @@ bool inside_claimed(const char *socket);
 /* The process that has taken it; 0: none, or it has not said so yet. */
 pid_t inside_owner(const char *socket);
 
+/* GHC-compiled programs that were started after the one that has taken it, and are not watched: the first of them. */
+struct inside_others {
+        unsigned count; /* 0: none; at least so many, where there are hundreds */
+        pid_t pid;
+        char name[128];
+};
+
+struct inside_others inside_others(const char *socket);
+
 /* Whether the process that has taken it lives, and has executed no other program. */
 bool inside_owner_lives(const char *socket);
 

@@ -64,6 +64,7 @@ struct session {
         bool claimed;               /* with `inside`: the agent is there */
         pid_t owner;                /* ... in this process; 0: it is not known yet */
         bool executed;              /* with `inside`: another program, and that was said */
+        bool others_reported;       /* below a wrapper, another program than the one that is watched */
         bool gone;                  /* the daemon stopped, and does not have the target again yet */
         uint64_t daemon_started_ns; /* of the daemon that has the target */
         bool late;                  /* the daemon has not had the target yet: it is added meanwhile */
@@ -389,7 +390,7 @@ static void on_signals(struct session *s)
 static void watch_inside(struct session *s, uint64_t now)
 {
         bool there = daemon_reachable(&s->r->link);
-        char text[160];
+        char text[256];
 
         if (s->r->from_inside && !s->claimed && !s->r->unnamed && !s->alone && inside_claimed(s->r->agent)) {
                 s->claimed = true;
@@ -404,6 +405,14 @@ static void watch_inside(struct session *s, uint64_t now)
                          "`heapwatch attach %d`, or `heapwatch run --follow`",
                          (int)s->program);
                 (void)notify_user(s, text);
+        }
+        if (s->claimed && !s->others_reported && !is_followed(s)) {
+                const struct inside_others others = inside_others(s->r->agent);
+                snprintf(text, sizeof(text),
+                         "%s, started as well, is not watched: `heapwatch attach %d`, or "
+                         "`heapwatch run --follow` for all",
+                         others.name, (int)others.pid);
+                s->others_reported = others.count > 0 && notify_user(s, text);
         }
         if (!there) {
                 s->gone = true;
