@@ -115,7 +115,7 @@ static void add_thread(struct heap_roots *r, uint64_t tso)
         const uint16_t next = (uint16_t)snapshot_word(s, tso + g->shift + THREAD_WHAT_NEXT);
         const uint64_t label = g->thread.label ? snapshot_word(s, tso + g->shift + g->thread.label) & ~UINT64_C(7) : 0;
         const uint64_t n = label ? snapshot_word(s, label + 8 * (uint64_t)g->header_words) : 0;
-        char text[PROGRAM_NAME_BYTES + 96];
+        char text[PROGRAM_NAME_BYTES + 96], bytes[THREAD_LABEL_BYTES + 1] = "";
         struct text_out out;
 
         if (thread_has_ended(next))
@@ -126,12 +126,9 @@ static void add_thread(struct heap_roots *r, uint64_t tso)
         text_put(&out, "thread");
         for (uint64_t i = 0; i < n && i < THREAD_LABEL_BYTES; i++) {
                 const uint64_t at = label + 8 * ((uint64_t)g->header_words + 1) + i;
-                const char byte = (char)(snapshot_word(s, at & ~UINT64_C(7)) >> (at % 8 * 8));
-                if (i == 0)
-                        text_put(&out, " ");
-                if ((unsigned char)byte >= ' ' && (byte < '0' || byte > '9'))
-                        text_put_n(&out, &byte, 1);
+                bytes[i] = (char)(snapshot_word(s, at & ~UINT64_C(7)) >> (at % 8 * 8));
         }
+        (void)thread_put_kind(&out, bytes);
         text_put(&out, place[0] ? " in " : "");
         text_put(&out, place);
         add_root(r, GRAPH_THREAD_ROOT, text, tso);

@@ -174,27 +174,18 @@ static void push_frame(void *ctx, const struct closure_table *frame)
                 push_code(ctx, frame->at);
 }
 
-static bool is_digit(char c)
-{
-        return c >= '0' && c <= '9';
-}
-
 /* By its label without its number, else by its own number. Further ones are one. */
 static uint32_t name_of_thread(struct stack_profile *p, const struct haskell_thread *h)
 {
         char name[THREAD_LABEL_BYTES + 32];
         struct text_out out;
-        bool is_empty = true;
 
         text_out_init(&out, name, sizeof(name));
-        text_put(&out, "thread ");
-        for (const char *c = h->label; *c; c++)
-                if ((unsigned char)*c >= ' ' && !is_digit(*c) && !(strchr(" -#_:", *c) && (!c[1] || is_digit(c[1])))) {
-                        text_put_n(&out, c, 1);
-                        is_empty = false;
-                }
-        if (is_empty)
+        text_put(&out, "thread");
+        if (!thread_put_kind(&out, h->label)) {
+                text_put(&out, " ");
                 text_put_u64(&out, h->id);
+        }
         for (size_t i = 0; i < p->n_threads; i++)
                 if (!strcmp(stack_profile_name(p, p->threads[i]), name))
                         return p->threads[i];

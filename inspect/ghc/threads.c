@@ -15,7 +15,6 @@
 #include "inspect/ghc/names.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
-#include "proto/base/text_out.h"
 
 #define STACK_WORDS_MOST (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
 #define COPY_WORDS_MOST  (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
@@ -272,6 +271,24 @@ static void copy_handler(struct copying *c, struct haskell_thread *h)
         const uint64_t handler = words[wait + catch - 1] & ~UINT64_C(7);
         const struct closure_table *i = info_tables_of_closure(&g->tables, handler);
         h->handler = i ? i->at : 0;
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+bool thread_put_kind(struct text_out *out, const char *label)
+{
+        bool is_empty = true;
+
+        for (const char *c = label; *c; c++)
+                if ((unsigned char)*c >= ' ' && !is_digit(*c) && !(strchr(" -#_:", *c) && (!c[1] || is_digit(c[1])))) {
+                        text_put(out, is_empty ? " " : "");
+                        text_put_n(out, c, 1);
+                        is_empty = false;
+                }
+        return !is_empty;
 }
 
 static void copy_label(struct copying *c, struct haskell_thread *h)

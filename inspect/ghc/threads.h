@@ -14,6 +14,7 @@
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/layout.h"
 #include "inspect/memory/unwind.h"
+#include "proto/base/text_out.h"
 
 /* running.c: what a thread of the operating system runs, by its registers and its C stack: of Haskell, and of C. */
 
@@ -141,6 +142,9 @@ struct haskell_thread {
         bool whole;                  /* its last frame is the one that ends a stack */
         const struct c_frames *in_c; /* NULL: not known */
 };
+
+/* A space and the label without its number, as threads of one kind share it. False: nothing is left, or was put. */
+bool thread_put_kind(struct text_out *out, const char *label);
 
 struct threads {
         struct c_frames in_c;         /* of the one that runs: threads_unwind() */

@@ -84,6 +84,26 @@ TEST(test_releases)
         }
 }
 
+TEST(test_threads_of_one_kind)
+{
+        static const char *const labels[][2] = {
+                { "worker 12", " worker" },
+                { "IOManager on cap 3", " IOManager on cap" },
+                { "12", "" },
+                { "", "" },
+                { "db-7: pool\n2", " db: pool" },
+                { "phase one", " phase one" },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+                char text[64];
+                struct text_out out;
+                text_out_init(&out, text, sizeof(text));
+                assert_int_equal(thread_put_kind(&out, labels[i][0]), labels[i][1][0] != '\0');
+                assert_string_equal(text, labels[i][1]);
+        }
+}
+
 /* A stack may be a chain of chunks. */
 TEST(test_chunks)
 {
