@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, ROOT, Daemon, client, end_input, heapwatch, pb, running, wait_for, wait_newer_checkpoint
+from harness import CLIENT, DEADLINE_S, ROOT, SOURCES, Daemon, client, compile_haskell, end_input, heapwatch, pb, running, wait_for, wait_newer_checkpoint
 
 MIB = 1 << 20
 WAITS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
@@ -294,3 +294,15 @@ def test_what_a_wrapper_starts_besides_is_said_to_be_unwatched(directory, progra
         _, err = run.communicate(timeout=DEADLINE_S)
         assert run.returncode == 3 and re.search(r"the command that started whole(~2)? ended with status 3 ", err), err
         assert ("; whole and 1 more, started as well, was left unwatched: use --follow" in err) == (not follow), err
+
+
+def test_a_heap_that_begins_late_is_found_from_outside(directory):
+    """Its C main does other things first."""
+    program = compile_haskell("late", "Serve", "-no-hs-main", f"{SOURCES}/late.c")
+    with Daemon(directory) as daemon, run_below(directory, program, name=("--no-agent",)) as run:
+        wait_for(lambda: (t := daemon.target("late")) and t.uri.startswith("pid:") and t.runs, "its process")
+        run.stdin.write("begin")
+        run.stdin.flush()
+        wait_for(lambda: (t := daemon.target("late")).uri.startswith("outside:") and t.runs, "its heap")
+        _, err = run.communicate(timeout=DEADLINE_S)
+        assert "only the process is watched" in err and "is watched from outside" in err, err

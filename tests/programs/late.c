@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A main() that starts the runtime when libheapwatch-agent is in it: too late for its hooks, too early to attach. */
+/* A main() that starts the runtime when libheapwatch-agent is in it: too late for its hooks, too early to attach; or
+ * when there is something to read. */
 #include "Rts.h"
 
 #include <link.h>
@@ -19,7 +20,9 @@ int main(int argc, char **argv)
 {
         const RtsConfig config = defaultRtsConfig; /* which it does not change any more */
 
-        while (!dl_iterate_phdr(is_agent, NULL))
-                (void)poll(NULL, 0, 20);
+        struct pollfd input = { 0, POLLIN, 0 };
+
+        while (!dl_iterate_phdr(is_agent, NULL) && poll(&input, 1, 20) == 0)
+                ;
         return hs_main(argc, argv, &ZCMain_main_closure, config);
 }

@@ -47,7 +47,7 @@ static const char *choose(const struct adder_task *t, struct adder_answer *answe
                 answer->from_outside = true;
                 return uri;
         }
-        if (t->outside && outside_try(t->outside, true, &error)) {
+        if (t->outside && outside_try(t->outside, t->is_new, &error)) {
                 answer->from_outside = true;
                 process_uri_outside(t->uri, uri);
                 return uri;

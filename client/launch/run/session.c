@@ -40,10 +40,12 @@
 #include "proto/base/time.h"
 
 #define TICK_MS       500
-#define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
-#define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
-#define LEFT_MS       2000 /* for a program that a wrapper leaves behind */
-#define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
+#define KILL_AFTER_MS 5000  /* from SIGTERM to SIGKILL for a hung program */
+#define LATE_MS       1000  /* after the start; a program that appears later is added to the daemon again */
+#define LEFT_MS       2000  /* for a program that a wrapper leaves behind */
+#define AGAIN_MS      2000  /* until a heap that was not found from outside is looked for again, twice as long each */
+#define AGAIN_MOST_MS 64000 /* time */
+#define CLAIM_MS      20    /* from one check to the next whether the program below a wrapper, which waits, is there */
 
 /* Of a limit of processor time, which the kernel checks by ticks: what wait4() tells has been less by 0.1 s of 1 s. */
 #define CPU_USED_UP(limit_s) (0.9 * (double)(limit_s)-0.1)
@@ -76,7 +78,8 @@ struct session {
         pid_t alone;                    /* below a wrapper: the process of that source */
         enum obstacle alone_obstacle;
         char alone_reason[PROCESS_REASON_SIZE];
-        pid_t reported; /* the process of which was said how it is watched */
+        pid_t reported;                    /* the process of which was said how it is watched */
+        uint64_t again_ms, again_pause_ms; /* when its heap is looked for again; 0: it is not */
         struct session_result result;
 };
 
@@ -205,6 +208,7 @@ static void add_target(struct session *s, uint64_t now)
                             .outside = s->alone        ? s->alone
                                        : r->is_haskell ? s->result.program
                                                        : 0,
+                            .is_new = s->again_pause_ms == 0,
                             .unreachable = s->claimed && access(r->agent, F_OK) < 0 ? s->owner : 0,
                             .wish = wish,
                             .mask = &s->old_mask,
@@ -308,6 +312,12 @@ static void on_answer(struct session *s)
         struct adder_answer answer;
 
         adder_ended(&s->adder, &answer);
+        const bool found_late = answer.from_outside && s->again_pause_ms > 0;
+        const bool is_lost = !answer.from_outside && answer.not_outside[0]; /* its runtime may be still to begin */
+        s->again_pause_ms = !is_lost ? 0 : s->again_pause_ms ? 2 * s->again_pause_ms : AGAIN_MS;
+        s->again_ms = is_lost && s->again_pause_ms <= AGAIN_MOST_MS ? clock_mono_ms() + s->again_pause_ms : 0;
+        if (found_late)
+                s->reported = 0;
         if (answer.outcome == DAEMON_OK)
                 report_way(s, &answer);
         if (!s->late)
@@ -603,7 +613,7 @@ static void run_loop(struct session *s)
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
                 tick = now;
-                if (s->name[0] && s->late) /* else see watch_below() */
+                if (s->name[0] && (s->late /* else see watch_below() */ || (s->again_ms && now >= s->again_ms)))
                         add_target(s, now);
                 else if (s->name[0] && s->result.target[0]) /* "" once the daemon has refused it */
                         watch_inside(s, now);

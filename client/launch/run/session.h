@@ -23,6 +23,7 @@ struct below {
         pid_t pid;        /* 0: none was found */
         char program[64]; /* its file's name, safe for a terminal */
         enum obstacle obstacle;
+        bool is_tool;     /* which builds or starts others */
         uint64_t next_ms; /* when to search again, ever more rarely: each time all their files are read */
         unsigned pause_ms;
         pid_t planned; /* given what the agent needs before it started, stripped or not; 0: a wrapper, which is not */
@@ -76,6 +77,7 @@ struct adder_task {
         bool exact;             /* as daemon_add */
         bool reopen; /* a target of this uri that has no run yet is removed before, so that its source is opened now */
         pid_t outside;     /* the process of that uri, to be watched from outside if that can be; 0: not tried */
+        bool is_new;       /* it has just been started: its heap is waited for */
         pid_t unreachable; /* its agent's socket is gone: from outside, unless the daemon has it; 0: it is there */
         struct daemon_wish wish;
         const sigset_t *mask; /* for the child */
