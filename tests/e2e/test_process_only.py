@@ -306,3 +306,9 @@ def test_a_heap_that_begins_late_is_found_from_outside(directory):
         wait_for(lambda: (t := daemon.target("late")).uri.startswith("outside:") and t.runs, "its heap")
         _, err = run.communicate(timeout=DEADLINE_S)
         assert "only the process is watched" in err and "is watched from outside" in err, err
+
+
+def test_ghci_below_a_wrapper_is_no_tool_that_is_skipped(directory):
+    with Daemon(directory) as daemon, run_below(directory, "sh", "-c", "ghc --interactive -v0 -ignore-dot-ghci; exit") as run:
+        wait_for(lambda: (t := daemon.target("ghc")) and t.uri.startswith("outside:") and t.runs, "GHCi")
+        run.communicate(timeout=DEADLINE_S)

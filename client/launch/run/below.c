@@ -27,6 +27,19 @@ static bool is_below(pid_t pid, pid_t top)
         return false;
 }
 
+/* A tool that builds or starts others, by its name, and not GHC as the interpreter, whose heap is the program's. */
+static bool is_tool(pid_t pid, const char *name)
+{
+        static char text[64 * 1024];
+        const size_t n = inside_skips(name) ? process_file_read(pid, "cmdline", text, sizeof(text) - 1) : 0;
+
+        text[n] = '\0';
+        for (size_t at = 0; at < n; at += strnlen(text + at, n - at) + 1)
+                if (!strcmp(text + at, "--interactive") || !strcmp(text + at, "-e"))
+                        return false;
+        return inside_skips(name);
+}
+
 /* Whether it was started with the agent's variable. An environment that may not be read is not ours. */
 static bool has_our_environment(pid_t pid)
 {
@@ -41,14 +54,13 @@ static bool has_our_environment(pid_t pid)
  * Why the agent, of which there is no sign, is not in a GHC-compiled program; OBSTACLE_NONE: it soon may be. Once the
  * runtime has begun, with a thread that ticks, the agent has begun before, or does not.
  */
-static enum obstacle obstacle_below(const struct below *b, pid_t pid, const char *name, const struct agent_fit *fit,
-                                    bool skips)
+static enum obstacle obstacle_below(const struct below *b, pid_t pid, const struct agent_fit *fit, bool is_skipped)
 {
         uint64_t threads;
 
         if (fit->obstacle != OBSTACLE_NONE && pid != b->planned)
                 return fit->obstacle;
-        if (skips && inside_skips(name))
+        if (is_skipped)
                 return OBSTACLE_SKIPPED;
         if (!has_our_environment(pid))
                 return OBSTACLE_ENVIRONMENT;
@@ -68,10 +80,12 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         if (process_file_read(pid, "cmdline", &first, sizeof(first)) == 0)
                 return; /* next time */
         (void)hw_terminal_text(name, sizeof(name), file);
-        const enum obstacle obstacle = obstacle_below(b, pid, name, &fit, skips);
-        if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))
+        const bool tool = is_tool(pid, name);
+        const enum obstacle obstacle = obstacle_below(b, pid, &fit, skips && inside_skips(name));
+        if (obstacle == OBSTACLE_NONE || (b->pid != 0 && tool))
                 return;
         b->pid = pid;
+        b->is_tool = tool;
         b->obstacle = obstacle;
         memcpy(b->program, name, sizeof(b->program));
 }

@@ -464,7 +464,7 @@ static void watch_alone(struct session *s, uint64_t now)
 {
         const struct below *b = &s->result.below;
 
-        if (b->pid == s->alone || (s->r->inside.skips && inside_skips(b->program)) || s->adder.pid > 0 ||
+        if (b->pid == s->alone || (s->r->inside.skips && b->is_tool) || s->adder.pid > 0 ||
             !process_uri(b->pid, s->process))
                 return; /* what a tool will start is waited for */
         s->alone = b->pid;
