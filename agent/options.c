@@ -60,9 +60,10 @@ const char *options_refuse_profile(const struct own_options *o)
                 return "the program makes its own heap profile";
         if (o->collector.mark_region)
                 return "the program's collector refuses heap profiles (-w)";
-        if (o->collector.nonmoving) /* which then cannot be stopped without danger, docs/AGENT.md */
-                return "with its nonmoving collector a heap profile is possible only since GHC 9.8.3 and from its "
-                       "start (+RTS -hT)";
+        if (o->collector.nonmoving) /* the latter could hang, docs/AGENT.md */
+                return "the program's collector refuses heap profiles (--nonmoving-gc, -xn: before GHC 9.8.3 all, "
+                       "later "
+                       "those that are begun while it runs)";
         if (o->cost_profile)
                 return "the program makes a time profile, which would be written to another place";
         return NULL;
