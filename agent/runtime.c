@@ -111,29 +111,6 @@ bool runtime_assume_forked(void)
         return forked_up;
 }
 
-/*
- * The child's log would begin as long after its start as the machine is up, and no reader would find the process. Where
- * forkProcess has cleared both times, they are set to the start of the process.
- */
-void runtime_correct_clock_of_child(void)
-{
-        int64_t *start_ns = rts.start_init_elapsed.address, *end_ns = rts.end_init_elapsed.address, now_ns, age_ns;
-        unsigned long flags;
-        unsigned long long start_ticks;
-        struct timespec boot;
-
-        if (!start_ns || rts.start_init_elapsed.size != sizeof(*start_ns) || *start_ns != 0 || *end_ns != 0 ||
-            !rts.stat_getElapsedTime.address || !read_own_stat(&flags, &start_ticks) ||
-            clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
-                return;
-        now_ns = (int64_t)runtime_elapsed_ns();
-        age_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec -
-                 (int64_t)((double)start_ticks / (double)sysconf(_SC_CLK_TCK) * 1e9);
-        if (age_ns < 0 || age_ns >= now_ns)
-                return;
-        *start_ns = *end_ns = now_ns - age_ns;
-}
-
 /* forkProcess resets the capabilities before it starts the ticker; until then no thread may wait for one. */
 bool runtime_up_after_fork(void)
 {
@@ -215,6 +192,34 @@ static struct event_buffer *capability_buffers(uint32_t *ret_n)
 
         *ret_n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
         return layout_buffers_known(buffers) ? buffers : NULL;
+}
+
+/*
+ * The child's log would begin as long after its start as the machine is up, and no reader would find the process. Where
+ * forkProcess has cleared both times, they are set to the start of the process.
+ */
+void runtime_correct_clock_of_child(void)
+{
+        int64_t *start_ns = rts.start_init_elapsed.address, *end_ns = rts.end_init_elapsed.address, now_ns, age_ns;
+        unsigned long flags;
+        unsigned long long start_ticks;
+        struct timespec boot;
+        uint32_t n;
+        struct event_buffer *buffers = capability_buffers(&n);
+
+        if (!start_ns || rts.start_init_elapsed.size != sizeof(*start_ns) || *start_ns != 0 || *end_ns != 0 ||
+            !rts.stat_getElapsedTime.address || !read_own_stat(&flags, &start_ticks) ||
+            clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+                return;
+        now_ns = (int64_t)runtime_elapsed_ns();
+        age_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec -
+                 (int64_t)((double)start_ticks / (double)sysconf(_SC_CLK_TCK) * 1e9);
+        if (age_ns < 0 || age_ns >= now_ns)
+                return;
+        *start_ns = *end_ns = now_ns - age_ns;
+        for (uint32_t i = 0; buffers && i < n && buffers[i].capability == i; i++)
+                if (buffers[i].marker) /* a block that has begun by the old time */
+                        block_marker_write(buffers[i].marker, (uint64_t)age_ns, 0, 0, buffers[i].capability);
 }
 
 static void write_out(struct event_buffer *b)

@@ -655,6 +655,28 @@ TEST(test_threads_that_leave_late)
         rts.all_tasks_mutex = (struct rts_symbol){ NULL, 0 };
 }
 
+/* Blocks that a forked child has begun by the time since the boot begin by its own. */
+TEST(test_the_clock_of_a_forked_child)
+{
+        int64_t start_init_elapsed = 0;
+        struct event_buffer buffer = { .begin = calloc(1, EVENT_BUFFER_BYTES), .size = EVENT_BUFFER_BYTES };
+
+        rts.start_init_elapsed = (struct rts_symbol){ &start_init_elapsed, sizeof(start_init_elapsed) };
+        began = (struct timespec){ 0 };
+        end_init_elapsed = 0;
+        capEventBuf = &buffer;
+        open_block(capEventBuf);
+        runtime_correct_clock_of_child();
+        assert_true(start_init_elapsed > 0 && end_init_elapsed == start_init_elapsed);
+        assert_true(be64(buffer.marker + 2) <= (uint64_t)(stat_getElapsedTime() - start_init_elapsed));
+        assert_int_equal(be16(buffer.marker), BLOCK_MARKER);
+        assert_ptr_equal(buffer.position, buffer.begin + BLOCK_MARKER_BYTES);
+        rts.start_init_elapsed = (struct rts_symbol){ NULL, 0 };
+        end_init_elapsed = 0;
+        capEventBuf = NULL;
+        free(buffer.begin);
+}
+
 static int make_directory(void **state)
 {
         snprintf(directory, sizeof(directory), "/tmp/hw-agent-XXXXXX");
