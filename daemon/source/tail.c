@@ -7,12 +7,15 @@
  *   attach      open the path, if nothing is open
  *   rewritten?  smaller than what was read: truncated. The bytes before our
  *               position differ from those read last: overwritten. Either way
- *               `cut`, and from the start again
+ *               `cut`, and from the start again. But a file that is emptied
+ *               (logrotate's copytruncate) waits for what is written next: where
+ *               that comes behind a hole, its writer goes on, and so do we
  *   drain       to the end, or one budget, then go on by a zero-delay timer
  *   renamed?    the path now names another inode: drain the old one once more,
- *               `cut`, attach the new one. The path is gone: stay on the old
- *               inode, its writer may still have it open; give it up when a
- *               new file comes or when it has not grown for a minute
+ *               `cut`, attach the new one. The path is gone, or what it names is
+ *               empty (logrotate's create): stay on the old inode, its writer may
+ *               still have it open; give it up when a new file has bytes or when
+ *               the old one has not grown for a minute
  *
  * The inode that is open cannot be reused for another file, so equal device and
  * inode do mean the same file.
@@ -107,14 +110,16 @@ static bool report_if_not_regular(struct tail *t, mode_t mode)
         return true;
 }
 
-/* Whether the bytes before our position have changed since they were read. */
+/* Whether the bytes before our position are others than were read; not those of a hole: no log begins with a zero. */
 static bool is_overwritten(const struct tail *t)
 {
-        uint8_t now[LAST_BYTES];
+        uint8_t now[LAST_BYTES], first = 0;
         off_t at = (off_t)(t->offset - t->last_size);
 
-        return t->last_size && (pread(t->fd, now, t->last_size, at) != (ssize_t)t->last_size ||
-                                memcmp(now, t->last, t->last_size) != 0);
+        return t->last_size &&
+               (pread(t->fd, now, t->last_size, at) != (ssize_t)t->last_size ||
+                memcmp(now, t->last, t->last_size) != 0) &&
+               (pread(t->fd, &first, 1, 0) != 1 || first != 0);
 }
 
 /* Goes on with the file that was read before a restart, if this is the same one; else cuts that stream. */
@@ -214,7 +219,7 @@ static void check_rewritten(struct tail *t)
         struct stat now;
         const char *how = NULL;
 
-        if (fstat(t->fd, &now) < 0)
+        if (fstat(t->fd, &now) < 0 || now.st_size == 0)
                 return; /* the read that follows reports what is wrong */
         if ((uint64_t)now.st_size < t->offset)
                 how = "truncated";
@@ -240,18 +245,18 @@ static void lose_file(struct tail *t, int error)
 
 /* ------------------------------------------------------------------ its name */
 
-static void check_removed(struct tail *t)
+static void check_removed(struct tail *t, const char *how)
 {
         t->nameless = true;
         if (t->idle_ticks < LIMIT_NAMELESS_TICKS) {
                 source_set_state(&t->source, SOURCE_WAITING,
-                                 "%s was removed; waiting for a new one, and still reading what is "
+                                 "%s was %s; waiting for a new one, and still reading what is "
                                  "written to the old one",
-                                 path_of(t));
+                                 path_of(t), how);
                 return;
         }
-        source_cut(&t->source, "%s was removed", path_of(t));
-        source_set_state(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one", path_of(t));
+        source_cut(&t->source, "%s was %s", path_of(t), how);
+        source_set_state(&t->source, SOURCE_WAITING, "%s was %s; waiting for a new one", path_of(t), how);
         detach_file(t);
 }
 
@@ -261,10 +266,12 @@ static void check_name(struct tail *t)
 
         if (stat(path_of(t), &now) < 0) {
                 if (errno == ENOENT || errno == ENOTDIR)
-                        check_removed(t);
+                        check_removed(t, "removed");
                 return; /* any other error: what is open can still be read */
         }
-        if (!same_file(&now, &t->id)) {
+        if (!same_file(&now, &t->id) && S_ISREG(now.st_mode) && now.st_size == 0) {
+                check_removed(t, "replaced by an empty file");
+        } else if (!same_file(&now, &t->id)) {
                 int error = 0;
 
                 switch (drain_file(t, &error)) {

@@ -198,8 +198,8 @@ static const struct help_section sections[] = {
         { "Sources",
           (const struct term[]){
                   { "file:PATH, PATH", NULL,
-                    "a growing file, which may be missing at first; when it is truncated, replaced or removed, the "
-                    "next bytes are a new run of the same target" },
+                    "a growing file, which may be missing at first; when it is written anew, replaced or removed, "
+                    "the next bytes are a new run of the same target; what goes on in a rotated one is read" },
                   { "fifo:PATH", NULL, "a named pipe; it stays open while writers come and go" },
                   { "stdin:", NULL, "standard input, until it ends" },
                   { "unix:PATH, tcp:HOST:PORT", NULL,

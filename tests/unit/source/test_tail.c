@@ -77,6 +77,26 @@ TEST_WITH(truncated, set_up, tear_down)
         source_close(&a.source);
 }
 
+/* As logrotate does by copytruncate: the writer goes on where it was. */
+TEST_WITH(emptied_under_its_writer, set_up, tear_down)
+{
+        put(in_dir("x"), 0, "");
+        hear(&a, "%s/x", dir);
+        const int writer = open(in_dir("x"), O_WRONLY);
+        assert_int_equal(write(writer, "first", 5), 5);
+        run_until(a.size == 5);
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(truncate(in_dir("x"), 0), 0);
+                event_base_loop(base, EVLOOP_ONCE);
+                assert_int_equal(write(writer, " rest", 5), 5);
+                run_until(a.size == 10 + 5 * (size_t)i);
+        }
+        close(writer);
+        assert_string_equal(a.text, "first rest rest");
+        assert_int_equal(a.cuts, 0);
+        source_close(&a.source);
+}
+
 /* What a sink has no time for stays where it is, others continue, and nothing is read or cut before it is taken. */
 TEST_WITH(taken_in_several_turns, set_up, tear_down)
 {
@@ -149,6 +169,8 @@ TEST_WITH(removed_and_back, set_up, tear_down)
         assert_int_equal(unlink(in_dir("x")), 0);
         run_until(a.state == SOURCE_WAITING);
         assert_non_null(strstr(a.why, "was removed; waiting for a new one"));
+        put(in_dir("x"), 0, ""); /* as logrotate makes it */
+        run_until(strstr(a.why, "was replaced by an empty file; waiting for a new one"));
         assert_int_equal(a.cuts, 0);
         assert_int_equal(write(old, " but alive", 10), 10); /* its writer still has it open */
         run_until(a.size == 13);
