@@ -4,6 +4,7 @@ import contextlib
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import urllib.error
 import urllib.request
@@ -15,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
 from live_log import LiveLog
 from receivers import RW2, HTTP, of_otlp, of_remote_write, of_remote_write_2
+from servers import certificate
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 TOKEN = "0123456789abcdef0123"
@@ -304,6 +306,22 @@ def test_faults_cost_nothing(directory, daemon):
         wait_for(lambda: x.settled("remote-write"), "a queue of what is new")
         assert x.own("samples_lost_total", "remote-write") == x.own("samples_refused_total", "remote-write") == 0
         x.check_moments(r)
+
+
+def test_a_certificate_that_is_renewed_late_costs_nothing(directory, daemon):
+    for name in ("old", "new"):
+        (directory / name).mkdir()
+    old, new = certificate(directory / "old"), certificate(directory / "new")
+    with HTTP(of_remote_write) as r:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*old)
+        r.server.socket = context.wrap_socket(r.server.socket, server_side=True)
+        with Export(directory, daemon, f"{{kind: remote-write, url: '{r.url.replace('http:', 'https:')}', ca_file: {new[0]}}}") as x:
+            wait_for(lambda: x.own("failures_total", "remote-write"), "a failure")
+            assert "certificate" in x.said() and not r.asked
+            context.load_cert_chain(*new)
+            wait_for(lambda: x.settled("remote-write"), "all that waited")
+            assert x.own("samples_lost_total", "remote-write") == x.own("samples_refused_total", "remote-write") == 0
 
 
 @pytest.mark.parametrize("content, ours", [("# HELP node_load1 1m load average.\nnode_load1 2\n", False), ("", True),

@@ -150,8 +150,7 @@ static bool is_worth_retrying(CURL *easy, CURLcode code, long status)
                 return status >= 500 || status == 408 || status == 425 || status == 429;
         if (code == CURLE_UNSUPPORTED_PROTOCOL)
                 return sent > 0;
-        return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE &&
-               code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
+        return code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
 }
 
 /* Retry-After, in seconds or as a date. */

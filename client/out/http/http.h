@@ -43,7 +43,7 @@ struct http_post {
 
 struct http_result {
         bool ok;                 /* a status of 200 to 299 */
-        bool again;              /* worth retrying: no answer, 408, 425, 429, 5xx */
+        bool again;              /* worth retrying: no answer, a bad certificate, 408, 425, 429, 5xx */
         long status;             /* 0: no answer */
         uint64_t retry_after_ns; /* the server's Retry-After; 0: none */
         uint64_t count;          /* of the wanted header; UINT64_MAX: it is missing or has no number */
