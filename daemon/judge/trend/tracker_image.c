@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/judge/trend/tracker.h"
 
+#include <stdlib.h>
+
 #include "daemon/judge/trend/tracker_private.h"
 #include "proto/base/limits.h"
 
@@ -75,8 +77,18 @@ static void image_series(struct image *im, struct tracker *t, unsigned id)
         series_sketch_image(im, &s->sketch);
         if (s->trend)
                 image_trend(im, t, s->trend);
-        if (im->reads && (series_rows[id].judged != (s->trend != NULL) || s->published.word > TREND_WORD_RISING))
+        if (im->reads && s->published.word > TREND_WORD_RISING)
                 image_refuse(im, impossible);
+        if (im->reads && s->trend && !series_rows[id].judged) { /* the version that wrote it judged it */
+                trend_done(s->trend);
+                free(s->trend);
+                s->trend = NULL;
+        } else if (im->reads && !s->trend && series_rows[id].judged) { /* it did not */
+                if ((s->trend = malloc(sizeof(*s->trend))))
+                        trend_init(s->trend, &t->config.trend);
+                else
+                        image_refuse(im, "out of memory");
+        }
 }
 
 /* The arrays by band, then those by place. */
