@@ -72,8 +72,9 @@ LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw zlib)
 LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs libprotobuf-c libevent yaml-0.1 libpcre2-8 jansson zlib libzstd sqlite3)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
+# A callback has the parameters that its caller gives it, and may need less.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
-            -Wconversion -Wno-sign-conversion
+            -Wconversion -Wno-sign-conversion -Wno-unused-parameter
 ifdef WERROR
 WARNINGS += -Werror
 endif
@@ -127,9 +128,6 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
-
-# A call back of a test has the parameters that its caller gives it.
-$(OBJ)/tests/%.o: private HW_CFLAGS += -Wno-unused-parameter
 
 $(GEN)/heapwatch/heapwatch.pb-c.c $(GEN)/heapwatch/heapwatch.pb-c.h &: proto/wire/heapwatch.proto
 	@mkdir -p $(GEN)/heapwatch

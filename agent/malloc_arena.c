@@ -53,7 +53,6 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *ctx)
         size_t variables = 0;
         bool has_malloc = false;
 
-        (void)size;
         for (unsigned i = 0; i < info->dlpi_phnum; i++) {
                 const ElfW(Phdr) *h = &info->dlpi_phdr[i];
                 if (h->p_type == PT_TLS)

@@ -248,7 +248,6 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
 {
         struct search *search = ctx;
 
-        (void)size;
         if (search->first)
                 own_bias = info->dlpi_addr;
         if (search->first)
@@ -261,7 +260,6 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
 
 static int find_shared_runtime(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-        (void)size;
         *(bool *)ctx |= is_shared_runtime(info->dlpi_name);
         return *(bool *)ctx;
 }

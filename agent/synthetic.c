@@ -311,7 +311,6 @@ static ssize_t write_text(void *unused, const char *text, size_t size)
 {
         static const char begin[] = "BEGIN_SAMPLE ", end[] = "END_SAMPLE ";
 
-        (void)unused;
         pthread_mutex_lock(&y.lock);
         for (size_t i = 0; y.runs && i < size; i++) {
                 if (text[i] != '\n') {

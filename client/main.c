@@ -243,7 +243,6 @@ static void print_version_details(FILE *to)
 
 static int run_version(void *filled)
 {
-        (void)filled;
         version_print(stdout, "heapwatch");
         return EXIT_OK;
 }

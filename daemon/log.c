@@ -417,9 +417,6 @@ void log_write(struct log_site *site, const char *format, ...)
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
-        (void)ctx;
         pthread_mutex_lock(&lock);
         report_suppressed();
         (void)report_dropped();

@@ -37,7 +37,6 @@
 
 static void on_signal(evutil_socket_t signal_number, short what, void *base)
 {
-        (void)what;
         log_info("signal=%d stopping", (int)signal_number);
         event_base_loopbreak(base);
 }
@@ -48,8 +47,6 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
         struct diagnostics diagnostics;
         struct error error;
 
-        (void)signal_number;
-        (void)what;
         (void)bus_reload_keys(requests->bus, &error);
         (void)reload_rules(requests->rulebook, requests->targets, requests->notifier,
                            &diagnostics); /* errors are in the log */

@@ -67,7 +67,6 @@ static const struct command command;
 
 static bool is_late(void *ctx)
 {
-        (void)ctx;
         return stop_is_over();
 }
 

@@ -34,7 +34,6 @@ static size_t n_server_keys;
 
 int endpoints_parse_key(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        (void)filled;
         if (!*value)
                 return option_error(c, o, "expected the name of a key, or its file");
         own_key = value;
@@ -43,7 +42,6 @@ int endpoints_parse_key(const struct command *c, const struct option *o, void *f
 
 int endpoints_parse_server_key(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        (void)filled;
         if (n_server_keys == HW_SERVER_KEYS)
                 return option_error(c, o, "more than %d keys of one daemon", HW_SERVER_KEYS);
         if (!key_parse(value, server_keys[n_server_keys]))

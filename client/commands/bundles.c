@@ -72,8 +72,6 @@ static uint64_t counted; /* bytes: nftw has no argument for its caller */
 
 static int count_bytes(const char *path, const struct stat *st, int kind, struct FTW *place)
 {
-        (void)path;
-        (void)place;
         counted += kind == FTW_F ? (uint64_t)st->st_size : 0;
         return 0;
 }
@@ -198,9 +196,6 @@ bool bundle_end(char path[RECORDED_PATH_MAX], struct error *error)
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *place)
 {
-        (void)st;
-        (void)kind;
-        (void)place;
         return remove(path);
 }
 

@@ -77,7 +77,6 @@ static int send_request(struct ctl *c, Hw__Request *request)
 
 static int request_targets(struct ctl *c, const struct verb *v)
 {
-        (void)v;
         c->print.targets_only = true;
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
@@ -175,7 +174,6 @@ static int run_status(void *filled)
 
 static int request_reload(struct ctl *c, const struct verb *v)
 {
-        (void)v;
         return send_request(c, hw_request_new(HW__REQUEST__WHAT_RELOAD));
 }
 
@@ -207,7 +205,6 @@ static int request_history(struct ctl *c, const struct verb *v)
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
         Hw__HistoryRequest *h = r ? r->history : NULL;
 
-        (void)v;
         if (h && parse_series(c, c->words[2], h)) {
                 hw_request_destroy(&r);
                 return EXIT_USAGE;
@@ -227,7 +224,6 @@ static int request_silence(struct ctl *c, const struct verb *v)
 {
         Hw__Request *r;
 
-        (void)v;
         if (silence_parse(c->command, &r, c->words, c->n_words, c->why))
                 return EXIT_USAGE;
         return send_request(c, r);
@@ -267,7 +263,6 @@ static int request_of_program(struct ctl *c, const struct verb *v)
         struct error error;
         bool seen;
 
-        (void)v;
         snprintf(text, sizeof(text), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
                  c->n_words > 3 ? c->words[3] : "");
         const struct program_command *command = program_command_find(text);

@@ -38,7 +38,6 @@ struct keys {
 
 static void print_line(void *ctx, const char *line)
 {
-        (void)ctx;
         command_error(&command_keys, "%s", line);
 }
 

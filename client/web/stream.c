@@ -243,14 +243,11 @@ static void on_close(struct evhttp_connection *c, void *arg)
 {
         struct stream *s = arg;
 
-        (void)c;
         s->closed = true;
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-        (void)fd;
-        (void)what;
         reap_streams(arg);
         flush_streams(arg);
 }
@@ -273,8 +270,6 @@ static void flush_answers(struct streams *all)
 
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
-        (void)fd;
-        (void)what;
         flush_answers(arg);
 }
 
@@ -283,8 +278,6 @@ static void on_alive(evutil_socket_t fd, short what, void *arg)
 {
         struct streams *all = arg;
 
-        (void)fd;
-        (void)what;
         reap_streams(all);
         for (struct stream *s = all->first; s; s = s->next) {
                 bool idle = is_ready(all, s) && !all->sent_any && waiting_bytes(s) == 0;

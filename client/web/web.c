@@ -250,8 +250,6 @@ static void on_replies(evutil_socket_t fd, short what, void *arg)
 {
         struct web *w = arg;
 
-        (void)fd;
-        (void)what;
         (void)hw_requester_pump(w->requester);
 }
 

@@ -103,7 +103,6 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         struct worker_job *job;
         uint64_t count;
 
-        (void)what;
         (void)!read(fd, &count, sizeof(count));
         do {
                 (void)pthread_mutex_lock(&w->lock);

@@ -240,7 +240,6 @@ void census_bio_begin(struct model *m, const struct hw_event *e)
 
 void census_end(struct model *m, const struct hw_event *e)
 {
-        (void)e;
         m->census.ends_seen = true;
         finish_census(m, false);
 }

@@ -82,7 +82,6 @@ void nonmoving_sweep_end(struct model *m, const struct hw_event *e)
 
 void nonmoving_flush(struct model *m, const struct hw_event *e)
 {
-        (void)e;
         (void)see(m); /* as above */
 }
 

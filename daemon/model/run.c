@@ -220,7 +220,6 @@ void run_pid(struct model *m, const struct hw_event *e)
 
 void run_capset_delete(struct model *m, const struct hw_event *e)
 {
-        (void)e;
         m->run.deleted_capsets = true;
 }
 

@@ -127,7 +127,6 @@ struct cap_state *sched_cap_state(struct model *m, uint32_t cap)
 
 void sched_create_thread(struct model *m, const struct hw_event *e)
 {
-        (void)e;
         m->sched.created++;
         m->changes |= MODEL_SCHED;
 }
@@ -154,7 +153,6 @@ void sched_count_threads(struct model *m, const struct hw_event *e)
 
 void sched_migrate_thread(struct model *m, const struct hw_event *e)
 {
-        (void)e;
         m->sched.migrations++;
         m->changes |= MODEL_SCHED;
 }

@@ -87,7 +87,6 @@ static void *note_row(struct publisher *p, uint64_t i, bool all)
 {
         const struct note *note = notes_get(model_notes(p->model), i);
 
-        (void)all;
         return note ? encode_note(p->encoder, note) : NULL;
 }
 

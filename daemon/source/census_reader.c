@@ -123,8 +123,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         struct census_reader *r = ctx;
         int status = 0;
 
-        (void)fd;
-        (void)what;
         if (r->child > 0) {
                 const pid_t done = waitpid(r->child, &status, WNOHANG);
                 if (done == 0)

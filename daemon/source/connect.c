@@ -90,7 +90,6 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         struct connection *c = ctx;
         int error = 0;
 
-        (void)what;
         enum turn_end end = source_read_turn(&c->source, fd, &error);
         if (c->source.stats.bytes > c->bytes_before)
                 backoff_reset(&c->backoff);
@@ -187,7 +186,6 @@ static void connect_wake(struct source *s)
 
 static int connect_start(struct source *s, struct error *error)
 {
-        (void)error;
         ((struct connection *)s)->fd = -1;
         return 0;
 }

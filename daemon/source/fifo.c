@@ -91,7 +91,6 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         const uint64_t before = f->source.stats.bytes;
         int error = 0;
 
-        (void)what;
         const enum turn_end end = source_read_turn(&f->source, fd, &error);
         if (f->source.stats.bytes > before)
                 close_fd(&f->writer); /* somebody writes: now its end can be seen */

@@ -94,7 +94,6 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         struct listener *l = ctx;
         int error = 0;
 
-        (void)what;
         switch (source_read_turn(&l->source, fd, &error)) {
         case TURN_EOF:
                 writer_left(l, "it closed the connection");
@@ -133,7 +132,6 @@ static void on_knock(evutil_socket_t fd, short what, void *ctx)
 {
         struct listener *l = ctx;
 
-        (void)what;
         for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
                 int writer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
                 if (writer < 0) {

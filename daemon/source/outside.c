@@ -122,7 +122,6 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         struct outside_source *o = ctx;
         int error = 0, n = 0;
 
-        (void)what;
         if (!o->attached && ioctl(fd, FIONREAD, &n) == 0 && n > 0) {
                 o->attached = true;
                 backoff_reset(&o->backoff);
@@ -185,7 +184,6 @@ static int outside_start(struct source *s, struct error *error)
 {
         struct outside_source *o = (struct outside_source *)s;
 
-        (void)error;
         o->out = o->err = -1;
         return 0;
 }

@@ -54,8 +54,6 @@ static void report_gone(struct process_source *p)
 
 static void on_end(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         report_gone(ctx);
 }
 
@@ -120,7 +118,6 @@ static void process_wake(struct source *s)
 
 static int process_start(struct source *s, struct error *error)
 {
-        (void)error;
         ((struct process_source *)s)->pidfd = -1;
         return 0;
 }

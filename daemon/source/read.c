@@ -48,8 +48,6 @@ static void on_again(evutil_socket_t fd, short what, void *ctx)
 {
         struct source *s = ctx;
 
-        (void)fd;
-        (void)what;
         watchdog_begin(WATCHDOG_SOURCE);
         if (s->sink.more(s->sink.ctx))
                 source_drop_held(s);

@@ -15,9 +15,6 @@ static struct {
 
 static void on_second(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
-        (void)ctx;
         for (struct second_tick *t = ticker.first; t; t = t->next)
                 t->passed(t->ctx);
 }

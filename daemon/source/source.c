@@ -34,8 +34,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
         struct source *s = ctx;
 
-        (void)fd;
-        (void)what;
         s->medium->wake(s);
 }
 

@@ -47,8 +47,6 @@ static void stdin_wake(struct source *s)
 
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         stdin_wake(ctx);
 }
 

@@ -62,8 +62,6 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         alignas(struct inotify_event) char events[EVENTS_BYTES];
         ssize_t n = read(fd, events, sizeof(events));
 
-        (void)what;
-        (void)ctx;
         if (n <= 0)
                 return; /* level-triggered: what is left comes in the next turn */
         for (const char *p = events; p < events + n;) {

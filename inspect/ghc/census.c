@@ -266,7 +266,6 @@ static void find_left(void *ctx, const struct closure_table *t, uint64_t at, uin
 {
         struct counting *n = ctx;
 
-        (void)bytes;
         n->any = n->any || n->is_left(n->ctx, t, at);
 }
 

@@ -226,7 +226,6 @@ static void add_to_band(void *ctx, const struct closure_table *t, uint64_t at, u
         struct counting *c = ctx;
         const struct heap_band *band = t->id < c->census->n ? c->of_table[t->id] : NULL;
 
-        (void)at;
         if (!band)
                 return;
         const size_t number = (size_t)(band - c->bands->items);

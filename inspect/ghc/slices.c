@@ -148,7 +148,6 @@ static void see_closure(void *ctx, const struct closure_table *t, uint64_t at, u
         const enum role role = node != UINT32_MAX ? role_at(f, node) : ROLE_OTHER;
         const bool is_slice = role == ROLE_BYTES || role == ROLE_TEXT;
 
-        (void)bytes;
         if (!is_slice && (role != ROLE_CONTENTS || !f->has_other[node]))
                 return;
         const uint64_t contents = role == ROLE_BYTES ? find_below(f, at, ROLE_CONTENTS) : at;

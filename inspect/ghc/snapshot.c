@@ -600,7 +600,6 @@ static void mark_rest(struct heap_snapshot *s)
 
 bool snapshot_index(struct heap_snapshot *s)
 {
-
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 const struct megablock *m = &s->megablocks[i];
                 const uint8_t *descriptors = descriptors_of(s, m);

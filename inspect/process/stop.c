@@ -86,7 +86,6 @@ static void on_alarm(int signal)
 {
         const int saved = errno;
 
-        (void)signal;
         (void)release_all();
         is_over = 1;
         errno = saved;

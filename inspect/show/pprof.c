@@ -27,7 +27,6 @@ bool profile_write_pprof(FILE *to, const struct stack_profile *p, const char *pr
         struct pprof *out = pprof_new(to);
         bool good = false;
 
-        (void)program;
         if (out) {
                 const uint64_t samples = time_tree_samples(&p->running);
                 const char *type = p->by_allocation ? "alloc_space" : "cpu",

@@ -51,7 +51,6 @@ static void put_lines(FILE *to, const struct stack_profile *p, const struct time
 /* A line for each stack, the outermost function first, with microseconds or bytes; of two trees it says of which. */
 bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char *program)
 {
-        (void)program;
         put_lines(to, p, &p->running, p->with_waiting ? "running;" : "");
         put_lines(to, p, &p->waiting, "waiting;");
         return true;

@@ -11,8 +11,6 @@ extern StgClosure ZCMain_main_closure;
 
 static int is_agent(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-        (void)size;
-        (void)ctx;
         return strstr(info->dlpi_name, "libheapwatch-agent") != NULL;
 }
 

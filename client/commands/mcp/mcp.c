@@ -252,7 +252,6 @@ static int run_mcp(void *filled)
 {
         char *line = malloc(LINE_MAX_BYTES);
 
-        (void)filled;
         if (!line)
                 return command_error(&command_mcp, "out of memory");
         serve_line(line);

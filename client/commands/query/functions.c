@@ -58,7 +58,6 @@ static void call_bucket(sqlite3_context *to, int n, sqlite3_value **values)
 {
         double width;
 
-        (void)n;
         if (sqlite3_value_type(values[0]) == SQLITE_NULL)
                 return;
         if (parse_width(values[1], &width))
@@ -79,13 +78,11 @@ static void print_number(sqlite3_context *to, sqlite3_value *value, char *print(
 
 static void call_bytes(sqlite3_context *to, int n, sqlite3_value **values)
 {
-        (void)n;
         print_number(to, values[0], hw_bytes_text, 1);
 }
 
 static void call_duration(sqlite3_context *to, int n, sqlite3_value **values)
 {
-        (void)n;
         print_number(to, values[0], hw_duration_text, 1e9);
 }
 
@@ -104,7 +101,6 @@ static void call_regexp(sqlite3_context *to, int n, sqlite3_value **values)
         const char *text = (const char *)sqlite3_value_text(values[1]);
         struct error error;
 
-        (void)n;
         if (!expression || !text)
                 return;
         const bool is_new = !p;
@@ -158,7 +154,6 @@ static void add_sample(sqlite3_context *to, double time, sqlite3_value *value, d
 
 static void step_samples(sqlite3_context *to, int n, sqlite3_value **values)
 {
-        (void)n;
         if (sqlite3_value_type(values[0]) != SQLITE_NULL)
                 add_sample(to, sqlite3_value_double(values[0]), values[1], 0);
 }
@@ -168,7 +163,6 @@ static void step_quantile(sqlite3_context *to, int n, sqlite3_value **values)
         const int type = sqlite3_value_numeric_type(values[1]);
         const bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 
-        (void)n;
         add_sample(to, 0, values[0], is_number ? sqlite3_value_double(values[1]) : NAN);
 }
 

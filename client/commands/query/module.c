@@ -582,8 +582,6 @@ static int vtab_connect(sqlite3 *db, void *ctx, int argc, const char *const *arg
 {
         struct query_vtab *v = calloc(1, sizeof(*v));
 
-        (void)argc;
-        (void)ret_why;
         if (!v)
                 return SQLITE_NOMEM;
         v->query = ctx;
@@ -699,10 +697,6 @@ static int check_clock(void *ctx)
 static int authorize_action(void *ctx, int action, const char *first, const char *second, const char *schema,
                             const char *trigger)
 {
-        (void)ctx;
-        (void)first;
-        (void)schema;
-        (void)trigger;
         switch (action) {
         case SQLITE_READ:
         case SQLITE_SELECT:

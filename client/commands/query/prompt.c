@@ -160,7 +160,6 @@ static sigjmp_buf interrupted;
 
 static void on_interrupt(int number)
 {
-        (void)number;
         siglongjmp(interrupted, 1);
 }
 

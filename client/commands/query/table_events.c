@@ -240,7 +240,6 @@ static void add_rows(struct query_scan *s)
 
 bool query_thread_ids(const struct query_scan *s, bool *ret)
 {
-        (void)s;
         ret[HW_CREATE_THREAD] = ret[HW_RUN_THREAD] = ret[HW_STOP_THREAD] = ret[HW_THREAD_LABEL] = true;
         return true;
 }

@@ -12,8 +12,6 @@
 
 int gc_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        (void)s;
-        (void)width;
         if (!t->gc || !t->gc->n_generations)
                 return 2;
         return 1 + (t->gc->n_generations < 4 ? (int)t->gc->n_generations : 4);

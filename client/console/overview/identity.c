@@ -12,8 +12,6 @@
 
 int facts_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        (void)s;
-        (void)width;
         return t->target != NULL;
 }
 
@@ -56,7 +54,6 @@ void draw_facts(struct canvas *c, struct area area, const struct scene *s, const
 {
         char line[LINE] = "", text[SHORT_TEXT];
 
-        (void)s;
         if (t->target && t->target->run_info)
                 run_facts(line, t->target->run_info);
         for (size_t i = 0; t->target && i < t->target->n_labels; i++)

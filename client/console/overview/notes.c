@@ -14,8 +14,6 @@ int notes_rows(const struct scene *s, const struct world_target *t, int width)
 {
         uint64_t n = t->notes_last ? t->notes_last - t->notes_first + 1 : 0;
 
-        (void)s;
-        (void)width;
         return n ? 1 + (n < MOST ? (int)n : MOST) : 0;
 }
 

@@ -83,7 +83,6 @@ int resident_rows(const struct scene *s, const struct world_target *t, int width
         struct piece pieces[PIECES];
         const Hw__Resident *r = resident_of(t);
 
-        (void)s;
         return r ? 1 + list_pieces(NULL, (struct area){ .width = width }, pieces, find_pieces(r, false, pieces)) : 0;
 }
 
@@ -94,7 +93,6 @@ void draw_resident(struct canvas *c, struct area area, const struct scene *s, co
         const int from = 1 + LABEL, width = area.width - from - 1;
         uint64_t sum = 0;
 
-        (void)s;
         if (!r)
                 return;
         size_t n = find_pieces(r, c->ascii, pieces);

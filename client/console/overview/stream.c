@@ -20,7 +20,6 @@ int stream_rows(const struct scene *s, const struct world_target *t, int width)
 {
         int rows = 2;
 
-        (void)s;
         for (size_t i = 0; i < n_advice(t) && rows < 40; i++)
                 rows += draw_lines(NULL, (struct area){ 0 }, 0, 0, width - 5, 40 - rows, TINT_WARN,
                                    t->health->advice[i]->text);

@@ -64,7 +64,6 @@ static enum tint state_colour(const struct scene *s, const void *row)
         const Hw__Alert *a = alert_of_row(row);
         bool firing = a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING;
 
-        (void)s;
         return firing && !(a->has_silenced && a->silenced) ? severity_tint(alert_severity(a)) : TINT_DIM;
 }
 
@@ -73,7 +72,6 @@ static struct value severity_value(const struct scene *s, const void *row)
 {
         const Hw__Alert *a = alert_of_row(row);
 
-        (void)s;
         if (!a->has_state)
                 return no_value;
         return value_number(true, a->state == HW__ALERT__STATE__STATE_FIRING ? 3
@@ -110,7 +108,6 @@ COLUMN_VALUE(band, value_text(alert_of_row(row)->band_label))
 static void draw_band(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                       const void *data)
 {
-        (void)s;
         draw_label(c, area, row, column, width, alert_of_row(data)->band_label);
 }
 
@@ -121,7 +118,6 @@ static struct value below_value(const struct scene *s, const void *row)
 {
         size_t n = alerts_below(target_of_row(row)->alerts, alert_of_row(row), alert_of_row(row)->state);
 
-        (void)s;
         return value_number(n > 0, (double)n);
 }
 
@@ -348,7 +344,6 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
 
 static int wanted_rows(struct console *c, int width)
 {
-        (void)width;
         return 3 + (int)c->shown->tables[0].n + 12;
 }
 

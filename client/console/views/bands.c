@@ -47,7 +47,6 @@ static char *holds_text(char *out, size_t size, const struct scene *s, const voi
 {
         char text[CONTENTS_TEXT];
 
-        (void)s;
         return value_show(out, size, UNIT_TEXT, value_text(band_contents_text(text, sizeof(text), band_of_row(row))));
 }
 
@@ -79,7 +78,6 @@ static struct value so_far(const struct scene *s, const void *row)
 {
         const Hw__Trend *t = band_of_row(row)->trend;
 
-        (void)s;
         return value_number(t && t->has_provisional_slope, t ? t->provisional_slope : 0);
 }
 
@@ -104,7 +102,6 @@ static struct value module_value(const struct scene *s, const void *row)
 {
         const Hw__Band *def = band_of_row(row)->def;
 
-        (void)s;
         return value_text(def->info_table ? def->info_table->module : def->n_stack ? def->stack[0]->module : NULL);
 }
 
@@ -114,7 +111,6 @@ static struct value source_value(const struct scene *s, const void *row)
         const Hw__Band *def = band_of_row(row)->def;
         const char *place = def->info_table ? def->info_table->source : def->n_stack ? def->stack[0]->source : NULL;
 
-        (void)s;
         return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
 }
 
@@ -147,7 +143,6 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 static void draw_label_of(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                           const void *data)
 {
-        (void)s;
         draw_label(c, area, row, column, width, band_of_row(data)->def->label);
 }
 
@@ -268,7 +263,6 @@ static int wanted_width(struct console *c, int width)
 {
         const size_t n = c->shown->tables[0].n;
 
-        (void)width;
         return 2 + (n ? (int)n : 1);
 }
 

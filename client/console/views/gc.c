@@ -46,7 +46,6 @@ static void draw_distribution(struct canvas *c, struct area area, int row, int c
         double counts[MOST_COLUMNS] = { 0 };
         bool known[MOST_COLUMNS] = { false };
 
-        (void)s;
         if (width > MOST_COLUMNS)
                 width = MOST_COLUMNS;
         for (size_t i = 0; i < g->n_bucket && i < g->n_bucket_count; i++) {

@@ -70,7 +70,6 @@ static struct summary summarise_row(const struct scene *s, const void *row)
 
 static struct value name_value(const struct scene *s, const void *row)
 {
-        (void)s;
         return value_text(series_rows[series_of_row(row)].label);
 }
 
@@ -190,7 +189,6 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
 
 static int wanted_height(struct console *c, int width)
 {
-        (void)width;
         return 20 + 1 + (int)c->shown->tables[0].n;
 }
 

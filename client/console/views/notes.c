@@ -67,7 +67,6 @@ COLUMN_VALUE(kind, value_text(kind_name(line_of_row(row))))
 
 static enum tint colour_of_row(const struct scene *s, const void *row)
 {
-        (void)s;
         if (line_of_row(row)->end)
                 return line_of_row(row)->end_tint;
         if (!line_of_row(row)->note)
@@ -95,7 +94,6 @@ static struct value capability_value(const struct scene *s, const void *row)
 {
         const struct world_note *n = line_of_row(row)->note;
 
-        (void)s;
         return value_number(n && n->has_capability, n ? n->capability : 0);
 }
 

@@ -260,7 +260,6 @@ static struct value time_of(const struct scene *s, const void *row)
 
 static struct value label_value(const struct scene *s, const void *row)
 {
-        (void)s;
         if (!node_of_row(row)->centre)
                 return value_text(node_of_row(row)->function ? node_of_row(row)->function : "MAIN");
         return value_text(node_of_row(row)->centre->label ? node_of_row(row)->centre->label : "?");
@@ -461,7 +460,6 @@ static int wanted_width(struct console *c, int width)
 {
         size_t n = c->shown->tables[0].n + c->shown->tables[1].n; /* a report has no profile of CPU time */
 
-        (void)width;
         return n > CANVAS_MAX - 8 ? CANVAS_MAX : (int)n + 8;
 }
 

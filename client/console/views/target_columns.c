@@ -40,7 +40,6 @@ static struct value limit_value(const struct scene *s, const void *row)
         Hw__TimeToLimit__Source source;
         bool known = world_limit(target_of_row(row), &bytes, &source);
 
-        (void)s;
         return value_number(known, (double)bytes);
 }
 
@@ -51,7 +50,6 @@ static struct value limit_share(const struct scene *s, const void *row)
         Hw__TimeToLimit__Source source;
         uint64_t bytes;
 
-        (void)s;
         if (!world_limit(t, &bytes, &source))
                 return no_value;
         const double used = facts_get(t, world_limit_counts(t));
@@ -158,7 +156,6 @@ static enum tint gc_colour(const struct scene *s, const void *row)
 {
         const double share = facts_get(row, FACT_GC_SHARE);
 
-        (void)s;
         return share >= 0.5 ? TINT_BAD : share >= 0.2 ? TINT_WARN : TINT_PLAIN;
 }
 
@@ -169,7 +166,6 @@ static struct value pause_value(const struct scene *s, const void *row)
         uint64_t p99_ns = 0;
         bool known = false;
 
-        (void)s;
         for (size_t i = 0; gc && i < gc->n_generations; i++) {
                 const Hw__Generation *g = gc->generations[i];
 

@@ -211,7 +211,6 @@ static struct value threads_alive(const struct scene *s, const void *row)
 {
         const double alive = facts_get(row, FACT_THREADS_CREATED) - facts_get(row, FACT_THREADS_FINISHED);
 
-        (void)s;
         return value_number(alive >= 0, alive);
 }
 

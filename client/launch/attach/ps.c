@@ -87,7 +87,6 @@ static int run(void *filled)
         struct daemon_link link;
         struct error error;
 
-        (void)filled;
         if (daemon_link_init(&link, &error) && daemon_reachable(&link)) {
                 link.wait_ms = WAIT_MS;
                 if (!daemon_each_process(&link, see_target, &l))

@@ -325,8 +325,6 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
 
 static void on_done(void *ctx, const Hw__Reply *reply)
 {
-        (void)ctx;
-        (void)reply;
 }
 
 bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status, bool out_of_cpu,

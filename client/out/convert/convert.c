@@ -206,7 +206,6 @@ static int read_log(struct request *r, const struct format *f, struct conversion
 
 static int stop_at_start(void *state, const Hw__Update *u)
 {
-        (void)u;
         return ((const struct conversion *)state)->has_start ? -ECANCELED : 0;
 }
 

@@ -181,8 +181,6 @@ static void add_sample(void *ctx, const struct metric_sample *m)
 
 static const char *no_daemon(const void *ctx, size_t daemon)
 {
-        (void)ctx;
-        (void)daemon;
         return "";
 }
 

@@ -237,8 +237,6 @@ static void put_samples(struct speedscope *s, uint64_t gap, const uint32_t *numb
 
 static void put_weights(struct speedscope *s, uint64_t gap, const uint32_t *numbers, size_t n)
 {
-        (void)numbers;
-        (void)n;
         if (gap)
                 json_u64(&s->j, gap);
         json_u64(&s->j, s->tick_ns ? s->tick_ns : 1);

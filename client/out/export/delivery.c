@@ -136,8 +136,6 @@ static void send_next(struct delivery *d)
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         send_next(ctx);
 }
 

@@ -467,7 +467,6 @@ static void add_sample(struct batcher *e, const struct metric_sample *s)
 
 static void end_series(void *ctx, const struct metric_sample *s, const struct metric_part *part)
 {
-        (void)part;
         add_sample(ctx, s);
 }
 

@@ -234,8 +234,6 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
 {
         struct sink *s = ctx;
 
-        (void)fd;
-        (void)what;
         /* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
         for (size_t i = 0; i < s->exporter->source.n_daemons; i++)
                 if (!s->exporter->reported[i])
@@ -325,8 +323,6 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
 {
         struct exporter *e = ctx;
 
-        (void)fd;
-        (void)what;
         for (size_t i = 0; i < e->n; i++)
                 if (e->sinks[i].delivery && !delivery_idle(e->sinks[i].delivery) && clock_mono_ms() < e->last_ms)
                         return;

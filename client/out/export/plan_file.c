@@ -24,7 +24,6 @@
 
 static void to_stderr(void *ctx, const char *line)
 {
-        (void)ctx;
         (void)fprintf(stderr, "heapwatch export: %s\n", line);
 }
 

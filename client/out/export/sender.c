@@ -20,8 +20,6 @@ static void on_failed(evutil_socket_t fd, short what, void *ctx)
         struct sender *s = ctx;
         struct http_result result = { .again = s->again, .count = UINT64_MAX };
 
-        (void)fd;
-        (void)what;
         (void)snprintf(result.detail, sizeof(result.detail), "%.180s", s->error.text);
         s->kind->answered(s, &result);
 }

@@ -102,8 +102,6 @@ static void send_reply(struct evhttp_request *req, int status, const char *type,
 
 static void free_text(const void *bytes, size_t size, void *text)
 {
-        (void)bytes;
-        (void)size;
         free(text);
 }
 

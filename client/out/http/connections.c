@@ -199,8 +199,6 @@ static void on_soon(evutil_socket_t fd, short what, void *arg)
         struct connections *c = arg;
         size_t left;
 
-        (void)fd;
-        (void)what;
         close_idle(c);
         if (free_place(c, &left))
                 set_accepting(c, true);
@@ -231,7 +229,6 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 {
         struct connection *one = arg;
 
-        (void)input;
         if (info->n_added > 0 && !one->answering && !one->began_ms)
                 one->began_ms = clock_mono_ms();
 }
@@ -240,7 +237,6 @@ static void on_output(struct evbuffer *output, const struct evbuffer_cb_info *in
 {
         struct connection *one = arg;
 
-        (void)output;
         if (info->n_added > 0 && one->answering)
                 event_active(one->of->written, EV_TIMEOUT, 0);
 }
@@ -249,8 +245,6 @@ static void stop_reading(evutil_socket_t fd, short what, void *arg)
 {
         struct connections *c = arg;
 
-        (void)fd;
-        (void)what;
         for (size_t i = 0; i < PLACES; i++)
                 if (c->places[i].b && c->places[i].answering)
                         (void)bufferevent_disable(c->places[i].b, EV_READ);

@@ -102,7 +102,6 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
 {
         struct http_request *r = ctx;
 
-        (void)one;
         r->received += n;
         if (r->received > HTTP_BODY_MAX || !ARRAY_RESERVE(r->body, r->body_capacity, r->body_size + n))
                 return 0;
@@ -133,7 +132,6 @@ static size_t on_header(char *data, size_t one, size_t n, void *ctx)
         struct http_request *r = ctx;
         const size_t name = r->count ? strlen(r->count) : 0;
 
-        (void)one;
         if (name && n > name && data[name] == ':' && !strncasecmp(data, r->count, name))
                 r->counted = parse_count(data + name + 1, n - name - 1);
         r->received += n;
@@ -272,8 +270,6 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         struct http *h = ctx;
         int running;
 
-        (void)fd;
-        (void)what;
         (void)curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
         report_finished(h);
 }
@@ -283,7 +279,6 @@ static int want_timer(CURLM *multi, long timeout_ms, void *ctx)
         struct http *h = ctx;
         struct timeval after = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 };
 
-        (void)multi;
         if (timeout_ms < 0)
                 return event_del(h->timer);
         return event_add(h->timer, &after);
@@ -295,7 +290,6 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
         struct event *event = assigned;
         short flags = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
 
-        (void)easy;
         free_event(&event);
         if (what != CURL_POLL_REMOVE) {
                 event = event_new(h->base, fd, flags, on_socket_event, h);

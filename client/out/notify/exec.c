@@ -259,8 +259,6 @@ static void on_output(evutil_socket_t fd, short what, void *ctx)
         struct exec *e = ctx;
         ssize_t n = read_output(e);
 
-        (void)fd;
-        (void)what;
         if (n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR))
                 (void)event_del(e->on_output);
         if (e->result.output_total > EXEC_FLOOD_BYTES && e->why == WHY_ITSELF) {
@@ -274,8 +272,6 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
         struct exec *e = ctx;
         struct timeval again = { .tv_sec = GRACE_S };
 
-        (void)fd;
-        (void)what;
         if (e->why == WHY_ITSELF) {
                 begin_kill(e, WHY_TIMEOUT);
                 return;
@@ -291,8 +287,6 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         exec_done_fn *done = e->done;
         void *done_ctx = e->ctx;
 
-        (void)fd;
-        (void)what;
         if (waitpid(e->keeper, NULL, WNOHANG) == 0)
                 return; /* a hint that came too early: it stays readable when it is true */
         while (e->result.output_total <= EXEC_FLOOD_BYTES && read_output(e) > 0)

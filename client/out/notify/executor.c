@@ -352,8 +352,6 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         struct job *j = ctx;
         struct executor *a = j->executor;
 
-        (void)fd;
-        (void)what;
         while (j->step < action_plan_steps(j->plan) && !has_to_be_done(j))
                 j->step++;
         if (j->step < action_plan_steps(j->plan)) {

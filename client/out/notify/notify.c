@@ -92,8 +92,6 @@ static void write_record(struct notify *n)
 
 static void on_keep(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         write_record(ctx);
 }
 
@@ -155,8 +153,6 @@ static void on_flush(evutil_socket_t fd, short what, void *ctx)
         struct document line;
         struct json_out j;
 
-        (void)fd;
-        (void)what;
         dispatcher_collect_changed(n->dispatcher, send_results, n);
         if (evbuffer_get_length(bufferevent_get_output(n->out)) > QUEUE_BYTES || !begin_line(&line, &j))
                 return;
@@ -248,14 +244,11 @@ static void on_second(evutil_socket_t fd, short what, void *ctx)
 
 static void on_end(struct bufferevent *pipe, short what, void *ctx)
 {
-        (void)pipe;
-        (void)what;
         (void)event_base_loopbreak(((struct notify *)ctx)->base);
 }
 
 static void on_signal(evutil_socket_t number, short what, void *ctx)
 {
-        (void)what;
         signals_mark((int)number);
         (void)event_base_loopbreak(((struct notify *)ctx)->base);
 }

@@ -126,8 +126,6 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 {
         struct peer *p = ctx;
 
-        (void)fd;
-        (void)what;
         if (!p->request && !p->resend->held) {
                 p->unsent = p->open;
                 send_batch(p);

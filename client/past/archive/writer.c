@@ -211,7 +211,6 @@ static void bind_cell(sqlite3_stmt *s, int at, const struct cell *c)
 
 static void bind_minute(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *m, uint64_t time_s)
 {
-        (void)o;
         bind_number(s, 2, m->key.of);
         bind_number(s, 3, time_s);
         bind_cell(s, 4, &m->cell);
@@ -222,7 +221,6 @@ static void bind_minute(sqlite3_stmt *s, const struct observed *o, const struct 
 
 static void bind_pause(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *p, uint64_t time_s)
 {
-        (void)o;
         bind_number(s, 2, time_s);
         bind_number(s, 3, p->key.of >> 32);
         bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, (uint32_t)p->key.of));

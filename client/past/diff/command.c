@@ -32,7 +32,6 @@ static int parse_against(const struct command *c, const struct option *o, void *
 {
         struct request *r = filled;
 
-        (void)value;
         if (r->against)
                 return option_error(c, o, "may be given once; all logs after it are of the baseline");
         if (!r->logs.n)

@@ -17,8 +17,6 @@ static double span_of(const struct run_meter *m)
 
 static double run_duration(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
-        (void)q;
-        (void)noise;
         return span_of(m);
 }
 
@@ -90,8 +88,6 @@ static double total_pause(const struct run_meter *m, const struct quantity *q, s
 /* One extreme value tells nothing of how much it varies: without noise, so that only several runs give an interval. */
 static double longest_pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
-        (void)q;
-        (void)noise;
         return m->gauges[GAUGE_PAUSE].samples.n ? m->gauges[GAUGE_PAUSE].samples.max : NAN;
 }
 
@@ -107,13 +103,11 @@ static double judged_slope(const struct judged *j, struct noise *noise)
 
 static double trend_slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
-        (void)q;
         return judged_slope(&m->slope, noise);
 }
 
 static double time_to_limit(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
-        (void)q;
         return judged_slope(&m->limit_ns, noise);
 }
 

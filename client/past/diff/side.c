@@ -149,7 +149,6 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
         struct side_reader *r = ctx;
         int status = 0;
 
-        (void)daemon;
         if (u->body_case == HW__UPDATE__BODY_HEALTH)
                 progress_show(&r->progress, u->health->bytes);
         if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)

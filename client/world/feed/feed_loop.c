@@ -22,8 +22,6 @@ static void on_feed(evutil_socket_t fd, short what, void *ctx)
         uint64_t until_ms = clock_mono_ms() + TURN_MS;
         int budget = UPDATES_PER_TURN;
 
-        (void)fd;
-        (void)what;
         while (l->receive(l->ctx)) {
                 if (--budget == 0 || clock_mono_ms() >= until_ms) {
                         (void)event_add(l->again, &now);
@@ -36,7 +34,6 @@ static void on_signal(evutil_socket_t number, short what, void *ctx)
 {
         struct feed_loop *l = ctx;
 
-        (void)what;
         signals_mark((int)number);
         l->signalled(l->ctx);
 }

@@ -280,7 +280,6 @@ static void on_libzmq_event(struct bufferevent *libzmq, short what, void *arg)
         struct connection *c = arg;
         const bool in_time = clock_mono_ns() - c->opened_ns < (HANDSHAKE_MS - 100) * NS_PER_MS;
 
-        (void)libzmq;
         if (c->keyed && !c->judged && (c->client || c->unread > 0)) /* a client that had begun to send, or is refused */
                 admission_count_failed(c->front->options.admission, c->address, c->client && in_time);
         if (what & BEV_EVENT_TIMEOUT || !c->client || bytes_for(c->client) == 0) {
@@ -373,7 +372,6 @@ static void on_client_written(struct bufferevent *client, void *arg)
 {
         struct connection *c = arg;
 
-        (void)client;
         if (c->libzmq_gone)
                 close_connection(c);
         else
@@ -394,7 +392,6 @@ static void on_taken(struct evbuffer *buffer, const struct evbuffer_cb_info *inf
 {
         struct connection *c = arg;
 
-        (void)buffer;
         if (info->n_deleted > 0) {
                 c->stuck = false;
                 c->queued = -1;
@@ -539,7 +536,6 @@ static void on_listener(evutil_socket_t fd, short what, void *arg)
 {
         struct front_listener *l = arg;
 
-        (void)what;
         for (unsigned i = 0; i < ACCEPT_TURN; i++) {
                 const int accepted = descriptors_accept(fd, DESCRIPTORS_EACH * (l->front->n_pending + 1));
                 if (accepted < 0)
@@ -790,7 +786,6 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
         struct front *f = arg;
         eventfd_t n;
 
-        (void)what;
         (void)eventfd_read(fd, &n); /* before the wishes are read: what is set later wakes again */
         restore_listeners(f);
         for (unsigned door = 0; door < DOORS; door++) {

@@ -9,8 +9,6 @@ static void on_over(evutil_socket_t fd, short what, void *arg)
 {
         struct rest *r = arg;
 
-        (void)fd;
-        (void)what;
         rest_end(r);
         r->over(r->ctx);
 }

@@ -90,8 +90,6 @@ void zloop_pump(struct zloop *z)
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
 {
-        (void)fd;
-        (void)what;
         zloop_pump(arg);
 }
 

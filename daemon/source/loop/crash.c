@@ -87,7 +87,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
 {
         void *frames[FRAMES_MAX];
 
-        (void)context;
         if (life_fd >= 0 && getpid() == daemon_pid) /* not a child that it has forked */
                 daemon_life_crashed(life_fd, number);
         if (is_file)

@@ -198,7 +198,6 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
 {
         struct alerting *a = ctx;
 
-        (void)at;
         switch (id) {
         case RULE_CRASHED:
         case RULE_FAILED:

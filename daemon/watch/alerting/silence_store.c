@@ -92,8 +92,6 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 {
         struct silence_store *s = ctx;
 
-        (void)fd;
-        (void)what;
         if (silences_expire(&s->silences, clock_wall_ns()) > 0)
                 s->changes++;
         write_state(s);

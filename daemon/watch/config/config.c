@@ -72,8 +72,6 @@ static int parse_word(const struct command *c, const struct option *o, void *fil
 {
         struct arguments *a = filled;
 
-        (void)c;
-        (void)o;
         a->words[a->n_words++] = value;
         return 0;
 }
@@ -100,8 +98,6 @@ static int parse_flag(const struct command *c, const struct option *o, void *fil
         };
         struct config *config = ((struct arguments *)filled)->config;
 
-        (void)c;
-        (void)value;
         for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
                 if (!strcmp(tasks[i].name, o->name))
                         config->task = tasks[i].task;

@@ -17,7 +17,6 @@
 
 static void to_stderr(void *ctx, const char *line)
 {
-        (void)ctx;
         fprintf(stderr, "heapwatchd: %s\n", line);
 }
 

@@ -93,7 +93,6 @@ static void on_broken_pipe(struct bufferevent *pipe, short what, void *ctx)
 {
         struct notifier *n = ctx;
 
-        (void)what;
         (void)bufferevent_disable(pipe, EV_READ | EV_WRITE);
         if (n->pid)
                 (void)kill(n->pid, SIGKILL); /* it has closed its pipe, usually by ending: SIGCHLD follows */
@@ -146,8 +145,6 @@ static void on_again(evutil_socket_t fd, short what, void *ctx)
 {
         struct notifier *n = ctx;
 
-        (void)fd;
-        (void)what;
         n->restarts++;
         try_to_start(n);
 }
@@ -169,8 +166,6 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
         struct notifier *n = ctx;
         int status;
 
-        (void)signal_number;
-        (void)what;
         if (!n->pid || waitpid(n->pid, &status, WNOHANG) != n->pid)
                 return;
         struct evbuffer *rest = bufferevent_get_input(n->pipe);
@@ -192,8 +187,6 @@ static void on_second(evutil_socket_t fd, short what, void *ctx)
 {
         struct notifier *n = ctx;
 
-        (void)fd;
-        (void)what;
         if (n->pipe && evbuffer_get_length(bufferevent_get_output(n->pipe)) == 0)
                 (void)bufferevent_write(n->pipe, "{}\n", 3);
         if (n->refused && !n->waiting)

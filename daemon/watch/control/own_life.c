@@ -35,8 +35,6 @@ static void restore_removed(evutil_socket_t fd, short what, void *ctx)
         struct error error;
         struct stat st;
 
-        (void)fd;
-        (void)what;
         if (fstat(own->fd, &st) != 0 || st.st_nlink > 0 || whole_file_directories(own->place) != 0)
                 return;
         const int again = begin_life(own, &before, &error);

@@ -48,8 +48,6 @@ static void on_beat(evutil_socket_t fd, short what, void *ctx)
 {
         struct service *s = ctx;
 
-        (void)fd;
-        (void)what;
         if (!s->ready)
                 return;
         (void)notify_state(s, "");
@@ -66,8 +64,6 @@ static void on_opened(evutil_socket_t fd, short what, void *ctx)
         static const struct timeval soon = { .tv_usec = 20000 };
         struct service *s = ctx;
 
-        (void)fd;
-        (void)what;
         s->ready = notify_state(s, "READY=1\n") || event_add(s->opened, &soon) != 0;
 }
 

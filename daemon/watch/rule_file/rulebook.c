@@ -91,7 +91,6 @@ struct error_sink diagnostics_gather(struct diagnostics *c)
 
 static void to_stderr(void *ctx, const char *line)
 {
-        (void)ctx;
         fprintf(stderr, "heapwatchd: %s\n", line);
 }
 

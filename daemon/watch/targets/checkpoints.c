@@ -76,8 +76,6 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         uint64_t began_ns = clock_mono_ns(), now_ns = began_ns;
         struct pipeline *p;
 
-        (void)fd;
-        (void)what;
         while (now_ns - began_ns < TICK_NS && checkpoint_store_has_room(c->store) && (p = most_due(c, now_ns))) {
                 make_checkpoint(c, p, false);
                 now_ns = clock_mono_ns();

@@ -26,8 +26,6 @@
 
 static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         pipeline_flush(ctx);
 }
 

@@ -272,8 +272,6 @@ static void beat_targets(struct targets *t)
 
 static void on_rest(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         beat_targets(ctx);
 }
 
@@ -311,8 +309,6 @@ void targets_heartbeat(struct targets *t)
 
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
 {
-        (void)fd;
-        (void)what;
         targets_heartbeat(ctx);
 }
 

@@ -45,7 +45,6 @@ static volatile sig_atomic_t is_interrupted;
 
 static void on_interrupt(int signal)
 {
-        (void)signal;
         is_interrupted = 1;
 }
 

@@ -221,8 +221,6 @@ static void fill_target(void *ctx, struct encoder *e, Hw__Target *out)
 
 static void fill_health(void *ctx, struct encoder *e, Hw__Health *out)
 {
-        (void)ctx;
-        (void)e;
         PUT(out, bytes, 1);
 }
 
