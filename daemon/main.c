@@ -32,6 +32,7 @@
 #include "proto/base/error.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
+#include "proto/wire/endpoints.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
 
@@ -231,7 +232,7 @@ static int serve_targets(const struct config *config, struct rulebook *rulebook)
         }
         /* Silences are kept in the user's or system's directory for state, if there is one. */
         char path[SOURCE_PATH_MAX];
-        bool kept = silence_store_path(path, sizeof(path), config->publish_endpoint) == 0;
+        bool kept = state_path(path, sizeof(path), "state", config->publish_endpoint) == 0;
         requests.silences = silence_store_new(base, kept ? path : NULL);
         requests.notifier = requests.silences ? open_notifier(base, config, requests.silences) : NULL;
         if (!requests.notifier) {

@@ -7,14 +7,9 @@
 
 static volatile sig_atomic_t caught;
 
-static void mark(int number)
-{
-        caught = number;
-}
-
 void signals_mark(int number)
 {
-        mark(number);
+        caught = number;
 }
 
 void signals_catch(void)
@@ -22,7 +17,7 @@ void signals_catch(void)
         struct sigaction action;
 
         memset(&action, 0, sizeof(action));
-        action.sa_handler = mark;
+        action.sa_handler = signals_mark;
         (void)sigaction(SIGINT, &action, NULL);
         (void)sigaction(SIGTERM, &action, NULL);
         (void)sigaction(SIGHUP, &action, NULL);

@@ -158,7 +158,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
         for (size_t i = 0; i < c->shown->n_tables; i++)
-                console_fill(c, &c->shown->tables[i]);
+                table_fill(&c->shown->tables[i], c, &c->scene);
 }
 
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update)

@@ -44,7 +44,7 @@ static bool apply(struct console *c)
                 console_notify(c, true, "%s", refused.text);
                 return false;
         }
-        console_fill(c, c->table);
+        table_fill(c->table, c, &c->scene);
         return true;
 }
 

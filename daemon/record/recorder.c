@@ -566,8 +566,10 @@ uint64_t recorder_written(struct recorder *r)
         return jobs_written(&r->jobs);
 }
 
-void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns)
+void recorder_wait(void *recorder, uint64_t number, uint64_t until_ns)
 {
+        struct recorder *r = recorder;
+
         jobs_wait(&r->jobs, number, until_ns);
 }
 

@@ -102,7 +102,7 @@ void recorder_destroy(struct recorder **r);
 uint64_t recorder_written(struct recorder *r);
 
 /* Waits for that, or until a time of the monotonic clock. Any thread but the one that reads. */
-void recorder_wait(struct recorder *r, uint64_t number, uint64_t until_ns);
+void recorder_wait(void *recorder, uint64_t number, uint64_t until_ns);
 
 /* Whether nothing is recorded at present; then `why` has the reason. */
 bool recorder_is_paused(struct recorder *r, char why[PAUSE_DETAIL_BYTES]);

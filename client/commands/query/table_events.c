@@ -216,8 +216,7 @@ static void add_time(struct query_rows *r, uint64_t ns)
         query_rows_add_real(r, ns == UINT64_MAX ? NAN : (double)ns / 1e9);
 }
 
-/* Rows of the run that is over. */
-static void add_rows(struct query_scan *s)
+void query_finish_threads(struct query_scan *s)
 {
         struct query_rows *r = &s->rows;
 
@@ -252,7 +251,7 @@ void query_add_threads(struct query_scan *s, const Hw__Update *u)
         if (u->body_case != HW__UPDATE__BODY_EVENTS)
                 return;
         if (s->threads && (s->threads->run != u->run || strcmp(s->threads->target, u->target) != 0))
-                add_rows(s);
+                query_finish_threads(s);
         if (!s->threads && !(s->threads = calloc(1, sizeof(*s->threads)))) {
                 s->rows.failed = true;
                 return;
@@ -262,9 +261,4 @@ void query_add_threads(struct query_scan *s, const Hw__Update *u)
         event_types_define(s->types, u->events);
         while (!s->rows.failed && event_cursor_next(&cursor, &e))
                 s->rows.failed = e.fields > 0 && e.numbers && !add_event(s->threads, &e);
-}
-
-void query_finish_threads(struct query_scan *s)
-{
-        add_rows(s);
 }

@@ -94,8 +94,3 @@ void console_table(struct console *c, struct canvas *canvas, struct area area, s
 {
         table_draw(canvas, area, t, &c->scene, console_hits(c), c->table == t && !c->printing);
 }
-
-void console_fill(const struct console *c, struct table *t)
-{
-        table_fill(t, c, &c->scene);
-}

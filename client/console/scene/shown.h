@@ -171,9 +171,8 @@ bool console_profile_toggle(struct console *c, int key);
 /* Where drawing reports what can be clicked; NULL in a report. */
 struct hits *console_hits(struct console *c);
 
-/* Draws one of the shown view's tables; fills one. */
+/* Draws one of the shown view's tables. */
 void console_table(struct console *c, struct canvas *canvas, struct area area, struct table *t);
-void console_fill(const struct console *c, struct table *t);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, enum unit unit);

@@ -51,7 +51,7 @@ static void advance_clock(struct alerting *a)
                 if (a->began_ns != UNKNOWN_U64) {
                         a->began_ns = a->target_ns = sub_sat(now, elapsed);
                         for (unsigned i = RULE_LOST_BYTES; i < RULE_STREAM_LAG; i++)
-                                gauge_clear(&a->gauges[GAUGE(i)]);
+                                series_done(&a->gauges[GAUGE(i)].series);
                         alerting_sample_target(a);
                 }
         }
@@ -206,7 +206,7 @@ void alerting_count_restart(struct alerting *a)
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_LOST_BYTES; i++)
-                gauge_clear(&a->gauges[GAUGE(i)]);
+                series_done(&a->gauges[GAUGE(i)].series);
         a->base_ns = a->target_ns;
         advance_clock(a);
         a->run = ordinal;
@@ -392,7 +392,7 @@ void alerting_destroy(struct alerting **ap)
         alerting_detach(a);
         alerts_destroy(&a->alerts);
         for (unsigned i = 0; i < GAUGES; i++)
-                gauge_clear(&a->gauges[i]);
+                series_done(&a->gauges[i].series);
         free(a);
 }
 

@@ -76,8 +76,3 @@ void gauge_push(struct rule_gauge *g, uint64_t time_ns, double value)
         if (!isnan(value))
                 (void)series_push(&g->series, &shape, time_ns, value);
 }
-
-void gauge_clear(struct rule_gauge *g)
-{
-        series_done(&g->series);
-}

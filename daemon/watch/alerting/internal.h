@@ -34,9 +34,6 @@ void gauges_require(struct rule_gauge gauges[GAUGES], const struct ruleset *rule
 /* Does nothing when the value is unknown (NaN), or when out of memory. */
 void gauge_push(struct rule_gauge *g, uint64_t time_ns, double value);
 
-/* Forgets all samples. */
-void gauge_clear(struct rule_gauge *g);
-
 struct alerting {
         const struct model *model;
         struct tracker *tracker;

@@ -23,7 +23,6 @@
 #include "proto/base/event.h"
 #include "proto/base/whole_file.h"
 #include "proto/base/error.h"
-#include "proto/wire/endpoints.h"
 
 struct silence_store {
         struct silences silences;
@@ -137,11 +136,6 @@ const char *silence_store_not_kept(const struct silence_store *s)
 }
 
 /* --------------------------------------------------------------------- life */
-
-int silence_store_path(char *out, size_t size, const char *publish_endpoint)
-{
-        return state_path(out, size, "state", publish_endpoint);
-}
 
 struct silence_store *silence_store_new(struct event_base *base, const char *path)
 {

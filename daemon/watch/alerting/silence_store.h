@@ -41,6 +41,3 @@ const struct silences *silence_store_list(const struct silence_store *s);
 
 /* Why silences are currently not kept across restarts, or NULL. */
 const char *silence_store_not_kept(const struct silence_store *s);
-
-/* The default path of the file for a daemon at this endpoint. Returns 0, -ENAMETOOLONG or -ENOENT (no home). */
-int silence_store_path(char *out, size_t size, const char *publish_endpoint);

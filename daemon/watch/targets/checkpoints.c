@@ -82,12 +82,6 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         }
 }
 
-/* For the store's thread. */
-static void wait_for_recorder(void *recorder, uint64_t sealed, uint64_t until_ns)
-{
-        recorder_wait(recorder, sealed, until_ns);
-}
-
 struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
                                     struct recorder *recorder, uint64_t every_ns)
 {
@@ -100,7 +94,7 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
         c->store = store;
         c->every_ns = every_ns;
         if (recorder)
-                checkpoint_store_after(store, wait_for_recorder, recorder);
+                checkpoint_store_after(store, recorder_wait, recorder);
         c->tick = event_new(base, -1, EV_PERSIST, on_tick, c);
         if (!c->tick || event_add(c->tick, &tick) != 0) {
                 free_event(&c->tick);

@@ -286,7 +286,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why);
 /* ---------------------------------------------------- pipeline_process.c */
 
 /* For a source that is a process alone: it was found, or found again after a restart of the daemon; and it is gone. */
-void pipeline_process_found(struct pipeline *p, const struct process_identity *process);
+void pipeline_process_found(void *pipeline, const struct process_identity *process);
 void pipeline_process_ended(struct pipeline *p, const char *why);
 
 /* After each sample of it, at that event time. */
@@ -325,11 +325,11 @@ void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns);
 /* 0, -EINVAL or -ENOMEM with the error's text. */
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error);
 
-/* Bytes as they came, and more turns for them if it returns false; see source_sink. */
-bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece);
-bool pipeline_process_pending(struct pipeline *p);
+/* What its source calls. Bytes as they came, and more turns for them if it returns false; see source_sink. */
+bool pipeline_process_bytes(void *pipeline, const struct read_piece *piece);
+bool pipeline_process_pending(void *pipeline);
 
-void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why);
+void pipeline_source_state(void *pipeline, enum source_state state, const char *why);
 
 /*
  * A clock that was set, or a machine that slept, parts the wall clock from that of events: wall times and event times

@@ -82,8 +82,10 @@ void pipeline_check_clock(struct pipeline *p)
         model_step_clock(p->model, step_ns, note);
 }
 
-bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
+bool pipeline_process_bytes(void *pipeline, const struct read_piece *piece)
 {
+        struct pipeline *p = pipeline;
+
         watchdog_of(p->name);
         pipeline_check_clock(p);
         const uint64_t now_ns = clock_mono_ns();
@@ -100,22 +102,14 @@ bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
         return all;
 }
 
-bool pipeline_process_pending(struct pipeline *p)
+bool pipeline_process_pending(void *pipeline)
 {
+        struct pipeline *p = pipeline;
+
         watchdog_of(p->name);
         const bool all = pipeline_resume(p);
         finish_turn(p, all);
         return all;
-}
-
-static bool on_bytes(void *ctx, const struct read_piece *piece)
-{
-        return pipeline_process_bytes(ctx, piece);
-}
-
-static bool on_more(void *ctx)
-{
-        return pipeline_process_pending(ctx);
 }
 
 static void on_cut(void *ctx, const char *why)
@@ -123,13 +117,10 @@ static void on_cut(void *ctx, const char *why)
         pipeline_finish_stream(ctx, why);
 }
 
-static void on_process(void *ctx, const struct process_identity *process)
+void pipeline_source_state(void *pipeline, enum source_state state, const char *why)
 {
-        pipeline_process_found(ctx, process);
-}
+        struct pipeline *p = pipeline;
 
-void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why)
-{
         if (p->open)
                 p->shut_mono_ns = clock_mono_ns();
         p->open = state == SOURCE_OPEN;
@@ -152,21 +143,16 @@ void pipeline_source_state(struct pipeline *p, enum source_state state, const ch
         }
 }
 
-static void on_source_state(void *ctx, enum source_state state, const char *why)
-{
-        pipeline_source_state(ctx, state, why);
-}
-
 static struct source *open_source(struct pipeline *p, struct event_base *base, const struct source_uri *uri,
                                   struct error *error)
 {
         struct source_sink sink = {
                 .ctx = p,
-                .bytes = on_bytes,
-                .more = on_more,
-                .process = on_process,
+                .bytes = pipeline_process_bytes,
+                .more = pipeline_process_pending,
+                .process = pipeline_process_found,
                 .cut = on_cut,
-                .state = on_source_state,
+                .state = pipeline_source_state,
         };
 
         return source_open(base, uri, &sink, &p->state.position, error);

@@ -13,8 +13,10 @@
 
 #define NOT_KNOWN "only its process is watched: live data, bands and collections are not known"
 
-void pipeline_process_found(struct pipeline *p, const struct process_identity *process)
+void pipeline_process_found(void *pipeline, const struct process_identity *process)
 {
+        struct pipeline *p = pipeline;
+
         p->state.last_bytes_wall_ns = clock_wall_ns();
         publisher_set_clock(p->publisher, p->state.last_bytes_wall_ns);
         if (pipeline_in_run(p)) {

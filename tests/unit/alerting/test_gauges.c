@@ -86,7 +86,7 @@ TEST(a_window_has_the_same_samples)
                         if (s < 20 || s % 977 == 0)
                                 same_answers(&g->series, &whole, (s + 1) * S, window_s * S);
                 }
-                gauge_clear(g);
+                series_done(&g->series);
                 series_done(&whole);
         }
 }
@@ -100,7 +100,7 @@ static size_t held_after_days(const char *expr)
         for (uint64_t s = 0; s < DAYS * 86400; s++)
                 gauge_push(g, (s + 1) * S - 1, value_at(s));
         size_t held = g->series.pyramid.held_bytes;
-        gauge_clear(g);
+        series_done(&g->series);
         return held;
 }
 
@@ -130,5 +130,5 @@ TEST(a_rule_that_comes_later)
                 gauge_push(g, (s + 1) * S - 1, (double)s);
         assert_true(history_span(&g->series, (struct time_range){ (s - 3605) * S, s * S }, &b));
         assert_true(b.cell.min == (double)((s - 3605) / 10 * 10)); /* to 10 s again */
-        gauge_clear(g);
+        series_done(&g->series);
 }
