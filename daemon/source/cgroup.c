@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "proto/base/array.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/ckd.h"
 
 #define UNLIMITED_V1 ((uint64_t)1 << 62) /* version 1 writes a huge number instead of "max" */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "proto/base/ckd.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/clock.h"
 #include "proto/base/process_stat.h"
 #include "proto/base/time.h"

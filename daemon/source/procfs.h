@@ -58,19 +58,6 @@ uint64_t procfs_memory_total(const char *root);
 /* Resident bytes of this process; 0 when unknown. */
 uint64_t procfs_own_rss(void);
 
-/* kernel_file.c: small text files that the kernel generates when they are read. */
-
-#define KERNEL_PATH_MAX 4608 /* a cgroup's path may take 4096 */
-
-/* Reads at most size - 1 bytes and terminates them. Returns their number or -Exxx. */
-int kernel_file_read(char *buffer, size_t size, const char *path_format, ...) __attribute__((format(printf, 3, 4)));
-
-/* The number at the start of `text`, blanks allowed before it. False when there is none or it is too large. */
-bool kernel_number(const char *text, uint64_t *ret_number);
-
-/* The number after "KEY:" or "KEY " at the start of a line. */
-bool kernel_field(const char *text, const char *key, uint64_t *ret_number);
-
 /* cgroup.c: the memory limit of a process, from either version of control groups. */
 
 /* Sets usage and limit of the group that binds (procfs.h); each UNKNOWN_U64 when not known or unlimited. */

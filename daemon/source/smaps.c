@@ -24,6 +24,7 @@
 
 #include "daemon/source/procfs.h"
 #include "proto/base/array.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/ckd.h"
 
 #define MAPPINGS_MAX    4096u /* beyond: smaps_rollup */

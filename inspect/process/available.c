@@ -6,34 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/kernel_file.h"
+
 #define GROUPS "/sys/fs/cgroup"
 
-/* The number after `key` in a file of lines, after its beginning for ""; UINT64_MAX: there is none. */
+/* The number after `key` in a file of lines, at its beginning for NULL; UINT64_MAX: there is none. */
 static uint64_t number_in(const char *path, const char *key)
 {
-        FILE *f = fopen(path, "re");
-        char line[PATH_MAX];
-        uint64_t found = UINT64_MAX;
+        char text[8192];
+        uint64_t found;
+        const bool is_there = kernel_file_read(text, sizeof(text), "%s", path) > 0 &&
+                              (key ? kernel_field(text, key, &found) : kernel_number(text, &found));
 
-        while (f && found == UINT64_MAX && fgets(line, sizeof(line), f)) {
-                char *end, *at = line + strlen(key);
-                if (strncmp(line, key, strlen(key)) != 0)
-                        continue;
-                const unsigned long long number = strtoull(at, &end, 10);
-                if (end == at)
-                        break; /* "max" */
-                found = number;
-        }
-        if (f)
-                (void)fclose(f);
-        return found;
+        return is_there ? found : UINT64_MAX; /* "max" is not a number */
 }
 
 /* What a group leaves: files that it has read can be read again, and do not count. */
 static uint64_t left_in(const char *group)
 {
         static const char *const names[] = { "memory.max", "memory.current", "memory.stat", "memory.stat" };
-        static const char *const keys[] = { "", "", "inactive_file ", "active_file " };
+        static const char *const keys[] = { NULL, NULL, "inactive_file", "active_file" };
         uint64_t values[4];
 
         for (size_t i = 0; i < 4; i++) {
@@ -75,7 +67,7 @@ static uint64_t left_in_groups(void)
 
 uint64_t available_bytes(void)
 {
-        const uint64_t kib = number_in("/proc/meminfo", "MemAvailable:"), groups = left_in_groups();
+        const uint64_t kib = number_in("/proc/meminfo", "MemAvailable"), groups = left_in_groups();
         const uint64_t machine = kib == UINT64_MAX ? UINT64_MAX : kib * 1024;
 
         return machine < groups ? machine : groups;

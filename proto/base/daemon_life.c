@@ -16,8 +16,8 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/run_life.h"
 #include "proto/base/time.h"
 
@@ -51,11 +51,8 @@ static bool is_locked(int fd)
 /* A number that the kernel draws at each start of the machine; "" when not known. */
 static void read_boot(char out[BOOT_BYTES])
 {
-        int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, out, BOOT_BYTES - 1) : 0;
-
-        out[n > 0 ? n : 0] = '\0';
-        close_fd(&fd);
+        if (kernel_file_read(out, BOOT_BYTES, "/proc/sys/kernel/random/boot_id") < 0)
+                out[0] = '\0';
 }
 
 /* ----------------------------------------------------------------- reading */

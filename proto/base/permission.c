@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/base/permission.h"
 
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "proto/base/kernel_file.h"
+
+#define STATUS_BYTES 16384
 
 #define NEEDED                                                                                                         \
         ": attaching and inspecting need root or CAP_SYS_PTRACE (in a container --cap-add SYS_PTRACE), or "            \
@@ -24,27 +29,19 @@ const char *permission_missing(int scope, bool capable)
 
 int permission_scope(const char *path)
 {
-        FILE *f = fopen(path, "re");
-        int scope;
+        char text[32];
+        uint64_t scope;
 
-        if (!f || fscanf(f, "%d", &scope) != 1)
-                scope = 0;
-        if (f)
-                (void)fclose(f);
-        return scope;
+        return kernel_file_read(text, sizeof(text), "%s", path) > 0 && kernel_number(text, &scope) ? (int)scope : 0;
 }
 
 static bool is_capable(void)
 {
-        FILE *f = fopen("/proc/self/status", "re");
-        unsigned long long set = 0;
-        char line[256];
+        static const char key[] = "\nCapEff:";
+        char text[STATUS_BYTES];
+        const char *at = kernel_file_read(text, sizeof(text), "/proc/self/status") > 0 ? strstr(text, key) : NULL;
 
-        while (f && fgets(line, sizeof(line), f) && sscanf(line, "CapEff: %llx", &set) != 1)
-                ;
-        if (f)
-                (void)fclose(f);
-        return set >> CAP_SYS_PTRACE & 1;
+        return at && strtoull(at + strlen(key), NULL, 16) >> CAP_SYS_PTRACE & 1;
 }
 
 const char *permission_missing_here(void)
@@ -52,35 +49,24 @@ const char *permission_missing_here(void)
         return permission_missing(permission_scope(PERMISSION_SCOPE), is_capable());
 }
 
-/* The nth number behind a key of /proc/PID/status; -1: not known. */
-static long status_of(pid_t pid, const char *key, unsigned nth)
-{
-        char path[64], line[256];
-        long value = -1;
-
-        (void)snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
-        FILE *f = fopen(path, "re");
-        while (f && value < 0 && fgets(line, sizeof(line), f)) {
-                char *at = line + strlen(key);
-                for (unsigned i = 0; !strncmp(line, key, strlen(key)) && i <= nth; i++)
-                        value = strtol(at, &at, 10);
-        }
-        if (f)
-                (void)fclose(f);
-        return value;
-}
-
 void permission_refused(pid_t pid, struct error *ret)
 {
         const char *missing = permission_missing_here();
-        const long tracer = status_of(pid, "TracerPid:", 0), user = status_of(pid, "Uid:", 1);
+        char text[STATUS_BYTES] = "";
+        uint64_t tracer = 0;
+        unsigned user = geteuid();
 
-        if (tracer > 0)
+        (void)kernel_file_read(text, sizeof(text), "/proc/%ld/status", (long)pid);
+        const char *users = strstr(text, "\nUid:");
+        if (users)
+                (void)sscanf(users, " Uid: %*u %u", &user); /* the effective one */
+        if (kernel_field(text, "TracerPid", &tracer) && tracer > 0)
                 (void)error_set(ret,
-                                "process %ld is traced by process %ld, and the kernel allows one tracer; end that one",
+                                "process %ld is traced by process %" PRIu64
+                                ", and the kernel allows one tracer; end that one",
                                 (long)pid, tracer);
-        else if (user >= 0 && (uid_t)user != geteuid() && geteuid() != 0)
-                (void)error_set(ret, "process %ld belongs to user %ld; inspect it as that user or as root", (long)pid,
+        else if (user != geteuid() && geteuid() != 0)
+                (void)error_set(ret, "process %ld belongs to user %u; inspect it as that user or as root", (long)pid,
                                 user);
         else if (missing)
                 (void)error_set(ret, "process %ld may not be inspected: %s", (long)pid, missing);

@@ -2,13 +2,12 @@
 #include "proto/base/process_stat.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/base/descriptors.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/text_out.h"
 
 #define TEXT_BYTES 2048
@@ -26,25 +25,12 @@ const char *process_stat_find(const char *text, enum process_stat field)
         return at;
 }
 
-size_t process_file_read(pid_t pid, const char *file, char *ret, size_t size)
-{
-        char path[64];
-        size_t n = 0;
-        ssize_t r;
-
-        (void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        while (fd >= 0 && n < size && (r = read(fd, ret + n, size - n)) > 0)
-                n += (size_t)r;
-        close_fd(&fd);
-        return n;
-}
-
 bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret)
 {
         char text[TEXT_BYTES];
 
-        text[process_file_read(pid, "stat", text, sizeof(text) - 1)] = '\0';
+        if (kernel_file_read(text, sizeof(text), "/proc/%ld/stat", (long)pid) < 0)
+                return false;
         const char *at = process_stat_find(text, field);
         return at && sscanf(at, "%" SCNu64, ret) == 1;
 }

@@ -25,9 +25,6 @@ const char *process_stat_find(const char *text, enum process_stat field);
 /* The number in that field of a process of this machine. False when there is no such process, or no number. */
 bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret);
 
-/* Up to `size` bytes of such a file, without a NUL; 0: none, or it may not be read. */
-size_t process_file_read(pid_t pid, const char *file, char *ret, size_t size);
-
 /* The name of its program's file without folders, also of one that was replaced or removed. False: not known. */
 bool process_program_name(pid_t pid, char *ret, size_t size);
 

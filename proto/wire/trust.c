@@ -33,6 +33,7 @@
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 
@@ -66,17 +67,14 @@ static bool parent_of(const char *path, char out[PATH_MAX])
 /* The uid by which the kernel shows users that this process's namespace does not have; 0: it has them all. */
 static uid_t unmapped_uid(void)
 {
-        unsigned long first, outside, count, uid = 0;
-        FILE *f = fopen("/proc/self/uid_map", "re");
-        const bool partial = f && fscanf(f, "%lu %lu %lu", &first, &outside, &count) == 3 && count < UINT32_MAX;
+        unsigned long count;
+        uint64_t uid = 0;
+        char text[256];
 
-        if (f)
-                (void)fclose(f);
-        f = partial ? fopen("/proc/sys/kernel/overflowuid", "re") : NULL;
-        if (f && fscanf(f, "%lu", &uid) != 1)
-                uid = 0;
-        if (f)
-                (void)fclose(f);
+        if (kernel_file_read(text, sizeof(text), "/proc/self/uid_map") > 0 &&
+            sscanf(text, "%*u %*u %lu", &count) == 1 && count < UINT32_MAX &&
+            kernel_file_read(text, sizeof(text), "/proc/sys/kernel/overflowuid") > 0)
+                (void)kernel_number(text, &uid);
         return (uid_t)uid;
 }
 

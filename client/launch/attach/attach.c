@@ -22,6 +22,7 @@
 #include "client/launch/run/inside.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -81,7 +82,8 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         const bool may_outside = !wish->process_only && wish->obstacle != OBSTACLE_NOT_GHC;
         const bool from_outside = may_outside && outside_try(pid, false, &why_not);
         link.wait_ms = PATIENCE_MS;
-        comm[process_file_read(pid, "comm", comm, sizeof(comm) - 1)] = '\0'; /* the file may not be readable */
+        if (kernel_file_read(comm, sizeof(comm), "/proc/%ld/comm", (long)pid) < 0)
+                comm[0] = '\0'; /* the file may not be readable */
         comm[strcspn(comm, "\n")] = '\0';
         (void)hw_terminal_text(program, sizeof(program), comm[0] ? comm : "process");
         daemon_name_of(program, name);

@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "proto/base/child.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/clock.h"
 
 #define QUIET_MS   5000  /* for a thread to wait in a system call */
@@ -63,14 +64,10 @@ struct injection {
 
 static bool is_named(pid_t pid, const char *task, const char *beginning)
 {
-        char path[320], name[32] = "";
+        char name[32];
 
-        snprintf(path, sizeof(path), "/proc/%d/task/%.200s/comm", (int)pid, task);
-        FILE *f = fopen(path, "re");
-        bool is = f && fgets(name, sizeof(name), f) && !strncmp(name, beginning, strlen(beginning));
-        if (f)
-                (void)fclose(f);
-        return is;
+        return kernel_file_read(name, sizeof(name), "/proc/%d/task/%s/comm", (int)pid, task) > 0 &&
+               !strncmp(name, beginning, strlen(beginning));
 }
 
 static void find_threads(struct injection *j)

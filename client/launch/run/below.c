@@ -12,6 +12,7 @@
 #include "client/launch/run/inside.h"
 #include "heapwatch/text.h"
 #include "proto/base/process_stat.h"
+#include "proto/base/kernel_file.h"
 
 #define DEPTH          32 /* wrappers around wrappers */
 #define FIRST_PAUSE_MS 100
@@ -45,9 +46,9 @@ static bool has_our_environment(pid_t pid)
 {
         static const char name[] = "HEAPWATCH_AGENT=";
         static char text[256 * 1024];
-        const size_t n = process_file_read(pid, "environ", text, sizeof(text));
+        const int n = kernel_file_read(text, sizeof(text), "/proc/%ld/environ", (long)pid);
 
-        return n == sizeof(text) || memmem(text, n, name, sizeof(name) - 1) != NULL;
+        return n == (int)sizeof(text) - 1 || (n > 0 && memmem(text, (size_t)n, name, sizeof(name) - 1));
 }
 
 /*
@@ -70,14 +71,14 @@ static enum obstacle obstacle_below(const struct below *b, pid_t pid, const stru
 static void inspect(struct below *b, pid_t pid, bool skips)
 {
         struct agent_fit fit;
-        char path[64], file[NAME_MAX + 1], name[sizeof(b->program)], first;
+        char path[64], file[NAME_MAX + 1], name[sizeof(b->program)], first[2];
 
         snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
         if (!process_program_name(pid, file, sizeof(file)) || !agent_fit_check(path, &fit, NULL) ||
             (!fit.ghc && !agent_fit_check_loaded(pid, &fit)))
                 return; /* of another user, gone, or a shell or the like */
         /* within exec the file is the new one already, and there are neither arguments nor an environment yet */
-        if (process_file_read(pid, "cmdline", &first, sizeof(first)) == 0)
+        if (kernel_file_read(first, sizeof(first), "/proc/%ld/cmdline", (long)pid) <= 0)
                 return; /* next time */
         (void)hw_terminal_text(name, sizeof(name), file);
         const bool tool = is_tool(pid, name);

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "client/launch/run/inside.h"
+#include "proto/base/kernel_file.h"
+#include "proto/base/process_stat.h"
 
 #define ADD_TRIES    10
 #define ADD_PAUSE_MS 500
@@ -102,18 +104,17 @@ static bool has_claim(long pid, const struct stat *claim, bool unknown)
 /* Whether one of its threads runs, or waits for a processor or a disk. */
 static bool is_running(long pid)
 {
-        char path[64], file[300], state;
+        char path[64], text[1024];
         const struct dirent *e;
         bool runs = false;
 
         snprintf(path, sizeof(path), "/proc/%ld/task", pid);
         DIR *d = opendir(path);
         while (d && !runs && (e = readdir(d)) != NULL) {
-                snprintf(file, sizeof(file), "%s/%.200s/stat", path, e->d_name);
-                FILE *f = fopen(file, "re");
-                runs = f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && strchr("RD", state);
-                if (f)
-                        (void)fclose(f);
+                const char *state = kernel_file_read(text, sizeof(text), "%s/%s/stat", path, e->d_name) > 0
+                                            ? process_stat_find(text, STAT_STATE)
+                                            : NULL;
+                runs = state && strchr("RD", *state);
         }
         if (d)
                 (void)closedir(d);

@@ -21,9 +21,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "proto/base/kernel_file.h"
 #include "proto/base/process_stat.h"
 
-#define PATH_BYTES                512
+#define PATH_BYTES                256
 #define FUTEX_COMMAND             127u /* without the PRIVATE and CLOCK bits */
 #define FUTEX_WAIT_COMMAND        0u
 #define FUTEX_WAIT_BITSET_COMMAND 9u
@@ -31,18 +32,6 @@
 void hung_init(struct hung *h, pid_t pid)
 {
         *h = (struct hung){ .pid = pid, .since_ms = -1 };
-}
-
-static bool read_small(const char *path, char *out, size_t size)
-{
-        FILE *f = fopen(path, "re");
-
-        if (f == NULL)
-                return false;
-        size_t n = fread(out, 1, size - 1, f);
-        out[n] = '\0';
-        (void)fclose(f);
-        return n > 0;
 }
 
 /* "202 0xADDRESS 0xOPERATION 0xVALUE 0xTIMEOUT ..." */
@@ -64,14 +53,11 @@ static uint64_t fold(uint64_t sum, uint64_t value)
 /* Whether thread `tid` waits forever; adds it to the fingerprint. */
 static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
 {
-        char path[PATH_BYTES], text[1024];
+        char text[1024];
         unsigned long long user, system;
 
-        if ((size_t)snprintf(path, sizeof(path), "%s/%s/syscall", tasks, tid) >= sizeof(path) ||
-            !read_small(path, text, sizeof(text)) || !waits_for_ever(text))
-                return false;
-        if ((size_t)snprintf(path, sizeof(path), "%s/%s/stat", tasks, tid) >= sizeof(path) ||
-            !read_small(path, text, sizeof(text)))
+        if (kernel_file_read(text, sizeof(text), "%s/%s/syscall", tasks, tid) <= 0 || !waits_for_ever(text) ||
+            kernel_file_read(text, sizeof(text), "%s/%s/stat", tasks, tid) <= 0)
                 return false;
         const char *ticks = process_stat_find(text, STAT_USER_TICKS); /* of the user, then of the system */
         if (!ticks || sscanf(ticks, "%llu %llu", &user, &system) != 2)
@@ -83,7 +69,7 @@ static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
 /* Whether every thread of the process waits forever. */
 static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
 {
-        char tasks[PATH_BYTES / 2];
+        char tasks[PATH_BYTES];
         const struct dirent *e;
         unsigned n = 0;
         bool stuck = true;

@@ -10,6 +10,7 @@
 #include "heapwatch/eventlog.h"
 #include "inspect/show/show.h"
 #include "proto/base/array.h"
+#include "proto/base/kernel_file.h"
 #include "proto/base/clock.h"
 #include "proto/base/outside_census.h"
 #include "proto/base/process_stat.h"
@@ -94,7 +95,7 @@ static void put_process(pid_t pid)
         char arguments[ARGUMENTS_BYTES];
         struct timespec wall;
         uint64_t parent;
-        const size_t n = process_file_read(pid, "cmdline", arguments, sizeof(arguments));
+        const int n = kernel_file_read(arguments, sizeof(arguments), "/proc/%ld/cmdline", (long)pid);
 
         (void)clock_gettime(CLOCK_REALTIME, &wall);
         put_number(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
@@ -106,7 +107,7 @@ static void put_process(pid_t pid)
                 struct eventlog_writer *w = begin_event(HW_PROGRAM_ARGS);
                 const size_t length = writer_length_begin(w);
                 writer_number(w, MAIN_SET, 4);
-                writer_bytes(w, arguments, n);
+                writer_bytes(w, arguments, (size_t)n);
                 writer_length_end(w, length, 0);
         }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/source/procfs.h"
+#include "proto/base/kernel_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
