@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"
 
 #define LIBC_MAX_BYTES (64 << 20) /* 2 MiB, with debug information 20 MiB */
@@ -82,14 +83,9 @@ static uint8_t *read_image(int fd, size_t *ret_size)
                 return NULL;
         const size_t size = (size_t)st.st_size;
         uint8_t *image = malloc(size);
-        size_t n = 0;
-        ssize_t k = 1;
+        const ssize_t n = image ? read_full(fd, image, size) : 0;
 
-        while (image && n < size && k > 0) {
-                k = pread(fd, image + n, size - n, (off_t)n);
-                n += k > 0 ? (size_t)k : 0;
-        }
-        *ret_size = n;
+        *ret_size = n > 0 ? (size_t)n : 0;
         return image;
 }
 
