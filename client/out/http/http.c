@@ -25,6 +25,7 @@
 #include "proto/base/digits.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
+#include "proto/base/private_directory.h"
 
 /* ------------------------------------------------------------------ tokens */
 
@@ -55,13 +56,14 @@ static const struct credential {
 } bearer = { "bearer_file", "one line with a token", good_token },
   basic = { "basic_file", "one line user:password", good_user };
 
-/* False with a message that names the file, never its contents. */
+/* The first line. False with a message that names the file, never its contents. */
 static bool read_credential(const struct credential *c, const char *path, char *text, size_t size, struct error *error)
 {
         struct error why;
 
-        if (!secret_read(path, text, size, &why))
+        if (!private_file_read(path, text, size, &why))
                 return error_set(error, "%s %s", c->key, why.text);
+        text[strcspn(text, "\r\n")] = '\0';
         return c->is_good(text) || error_set(error, "%s %s: expected %s", c->key, path, c->expected);
 }
 

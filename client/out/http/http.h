@@ -73,11 +73,3 @@ void http_print_text(char *to, size_t size, const char *text, size_t n);
 
 /* Ends a request without calling `done`; clears the pointer. NULL allowed. */
 void http_cancel(struct http_request **request);
-
-/* secret.c: a secret from a file: its first line. The file must be regular and private to its owner: us, or root. */
-
-/*
- * Reads it into `secret`, without the newline; of a longer line the first size - 1 bytes. False with a message that
- * names the file and what to do, never its contents. May wait for the disk, for nothing else.
- */
-bool secret_read(const char *path, char *secret, size_t size, struct error *error);
