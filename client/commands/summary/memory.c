@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.c - bytes and time, as `+RTS -s` prints them (rts/Stats.c). Not in the
- * log, so not here: CPU times, memory lost to fragmentation at the peak.
+ * memory.c - bytes and time, as `+RTS -s` prints them (rts/Stats.c), in its widths: both can be compared side by side.
+ * Not in the log, so not here: CPU times, memory lost to fragmentation at the peak.
  */
 #include <inttypes.h>
 
@@ -19,6 +19,18 @@ static bool heap_known(const struct summary *s)
 bool memory_known(const struct summary *s)
 {
         return heap_known(s) || (s->t->heap && s->t->heap->resident);
+}
+
+/* "   1,249,903,104 bytes allocated in the heap              1.16 GiB"; nothing if unknown. */
+static void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
+{
+        if (known)
+                (void)fprintf(to, "%18s bytes %-42s %10s\n", COUNT_TEXT(bytes), words, BYTES_TEXT(bytes));
+}
+
+static void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words)
+{
+        print_bytes_row(to, facts_is_known(t, id), facts_get_u64(t, id, 0), words);
 }
 
 /* In a log there is nothing of the process. */

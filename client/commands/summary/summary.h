@@ -94,16 +94,8 @@ bool stream_known(const struct summary *s);
 void stream_text(FILE *to, const struct summary *s);
 void stream_json(struct json_out *j, const struct summary *s);
 
-/*
- * print.c: the look of a summary's text, after `+RTS -s`: an exact number at
- * the left, right-aligned, then words, then the same for people.
- */
-
-/* "   1,249,903,104 bytes allocated in the heap              1.16 GiB"; nothing if unknown. */
-void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words);
-
-/* The same of a fact. */
-void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words);
-
 /* "s" unless n is 1. */
-const char *plural(uint64_t n);
+static inline const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}
