@@ -343,7 +343,7 @@ static int prepare_command(const struct command *c)
         if (!front_is_this() && c != &command_run && !descriptors_suffice(&error))
                 return command_error(c, "%s", error.text);
         if (c->stops)
-                signals_catch();
+                signals_catch(false);
         return EXIT_OK;
 }
 

@@ -4,18 +4,30 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
-static volatile sig_atomic_t caught;
+#define PATIENCE_S 2
+
+static volatile sig_atomic_t caught, ends;
+static time_t caught_s;
 
 void signals_mark(int number)
 {
+        const time_t now = time(NULL);
+
+        if (ends && caught && now - caught_s >= PATIENCE_S) { /* what was to see the mark does not come to it */
+                (void)signal(number, SIG_DFL);
+                (void)raise(number); /* when this returns */
+        }
+        caught_s = caught ? caught_s : now;
         caught = number;
 }
 
-void signals_catch(void)
+void signals_catch(bool may_end)
 {
         struct sigaction action;
 
+        ends = may_end;
         memset(&action, 0, sizeof(action));
         action.sa_handler = signals_mark;
         (void)sigaction(SIGINT, &action, NULL);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* From now on SIGINT, SIGTERM and SIGHUP only set a mark. */
-void signals_catch(void);
+/* SIGINT, SIGTERM and SIGHUP set a mark. With `may_end` one that comes seconds later ends the program. */
+void signals_catch(bool may_end);
 
 /* For code that catches a signal in another way (libevent): as if it had arrived here. */
 void signals_mark(int number);

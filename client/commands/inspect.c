@@ -177,7 +177,7 @@ static int run_inspect(void *filled)
         if (r->allocation && r->waiting)
                 return command_usage_error(r->command,
                                            "--allocation shows bytes and --waiting time: make a profile for each");
-        signals_catch();
+        signals_catch(false);
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_threads && s.labels[0])
                 (void)setenv(INSPECT_LABELS, s.labels, true); /* arguments are shown to every user of the machine */

@@ -63,6 +63,17 @@ def test_an_interrupt_ends_a_query_that_its_reader_does_not_read():
         os.close(from_it)
 
 
+def test_a_second_interrupt_ends_what_does_not_see_the_first(tmp_path):
+    long = "SELECT instr(replace(hex(zeroblob(9000000)), '0', 'a'), replace(hex(zeroblob(4000000)), '0', 'a') || 'b')"     # one step of SQLite
+    with subprocess.Popen([*QUERY, long, LEAKY, "-o", tmp_path / "x.csv"], stderr=subprocess.PIPE) as query:
+        try:
+            wait_for(lambda: os.listdir(tmp_path), "a file")      # signals are caught before it is made
+            wait_for(lambda: query.send_signal(signal.SIGINT) or query.poll() is not None, "its end")
+            assert query.returncode == -signal.SIGINT
+        finally:
+            query.kill()
+
+
 def test_collections_and_percentiles():
     pauses = sorted(int(c["pauseNs"]) / 1e9 for gc in updates(LEAKY, "gc") for c in gc.get("collections", []) if "pauseNs" in c)
     row, = ask("SELECT count(pause) AS n, sum(pause) AS total, quantile(pause, 0.5) AS median, max(pause) AS longest FROM collections", LEAKY)

@@ -227,7 +227,7 @@ static int query_sources(const struct request *r, const struct command *c, const
         int status;
 
         if (r->every_ns || r->output.file) /* else there is no file to remove, and the output may never be read */
-                signals_catch();
+                signals_catch(true);
         status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, NULL, sources, n);
         signals_die();
         return status;
@@ -452,7 +452,7 @@ static int answer_input(struct request *r, const struct command *c, struct query
 
         if (r->every_ns || r->output.file)
                 return command_usage_error(c, "--every and -o belong to one query, on the command line");
-        signals_catch();
+        signals_catch(true);
         const int status = prompt_run(&prompt);
         signals_die();
         return status >= 0 ? status : command_usage_error(c, "expected a query, as an operand or on standard input");

@@ -175,7 +175,7 @@ static char *read_typed(const char *prompt, bool *ret_interrupted)
                 (void)sigaction(SIGINT, &jump, &before);
                 line = readline(prompt);
         }
-        signals_catch();
+        signals_catch(true);
         return line;
 }
 

@@ -135,7 +135,7 @@ static int run_archive(void *filled)
         r->options.labels = &r->labels;
         r->options.bands = r->bands;
         r->options.interval_ns = r->interval_ns;
-        signals_catch();
+        signals_catch(false);
         status = archiver_run(&r->options);
         if (r->from.files.n) /* for a service, being stopped is a normal end */
                 signals_die();
