@@ -425,6 +425,8 @@ def test_formats_agree():
     assert ask("SELECT max(pause) AS p, 1 AS n FROM collections WHERE 0", LEAKY, "--units") == [{"p": "s", "n": ""}, {"p": None, "n": 1}]
     assert ask(sql, LEAKY, "--units", form="ndjson").splitlines()[:2] == ['{"name":"","bytes":"B"}', json.dumps(rows[0], separators=(",", ":"))]
     assert "--units" in ask(sql, LEAKY, "--units", form="csv", status=2)
+    assert ask("SELECT 1 AS a, 2 AS a_2, 3 AS A", LEAKY) == [{"a": 1, "a_2": 2, "A_3": 3}], "no column is lost"
+    assert ask("SELECT 1 AS a, 2 AS a", LEAKY, form="csv") == "a,a_2\n1,2\n"
     odd = "SELECT x'00ff0a41' AS blob, 9e999 AS most, -9e999 AS least, NULL AS none, 'a*b_c`d<e>&_\\' || char(10) || '|' AS markup"
     assert ask(odd, LEAKY) == [{"blob": "X'00FF0A41'", "most": None, "least": None, "none": None, "markup": "a*b_c`d<e>&_\\\n|"}]
     for form in ("csv", "tsv"):

@@ -153,27 +153,23 @@ bool query_may_replace(const char *file)
                 !memcmp(head + APPLICATION_AT, application, sizeof(application) - 1));
 }
 
-/* CREATE TABLE with the columns of the result, or the INSERT for a row of it; a name that comes again has a number. */
+/* CREATE TABLE with the columns of the result, or the INSERT for a row of it. */
 static char *make_sql(sqlite3_stmt *from, const char *table, bool is_insert)
 {
         sqlite3_str *sql = sqlite3_str_new(NULL);
-        const int n = sqlite3_column_count(from);
+        char **names = query_names(from);
 
         sqlite3_str_appendf(sql, is_insert ? "INSERT INTO \"%w\" VALUES (" : "CREATE TABLE \"%w\" (", table);
-        for (int i = 0; i < n; i++) {
-                const char *name = sqlite3_column_name(from, i), *type = sqlite3_column_decltype(from, i);
-                int same = 1;
+        for (int i = 0; names && names[i]; i++) {
+                const char *type = sqlite3_column_decltype(from, i);
 
-                for (int k = 0; k < i; k++)
-                        same += name && !sqlite3_stricmp(name, sqlite3_column_name(from, k));
                 sqlite3_str_appendf(sql, "%s", i ? ", " : "");
                 if (is_insert)
                         sqlite3_str_appendf(sql, "?");
-                else if (same > 1)
-                        sqlite3_str_appendf(sql, "\"%w_%d\" %s", name, same, type ? type : "");
                 else
-                        sqlite3_str_appendf(sql, "\"%w\" %s", name, type ? type : "");
+                        sqlite3_str_appendf(sql, "\"%w\" %s", names[i], type ? type : "");
         }
+        query_names_free(names);
         sqlite3_str_appendf(sql, ")");
         return sqlite3_str_finish(sql);
 }

@@ -23,6 +23,10 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON, QUERY_NDJSON,
 int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, bool units, unsigned columns);
 int query_print_sheet(FILE *to, sqlite3_stmt *statement, unsigned columns); /* QUERY_TABLE, of sheet.c */
 
+/* Names of a result's columns, each another one: the second `max` is max_2. For query_names_free(). NULL: no memory. */
+char **query_names(sqlite3_stmt *statement);
+void query_names_free(char **names);
+
 /*
  * The text of a value, until the next step; of a blob what SQL has for it, X'00FF', in *ret_blob, for sqlite3_free(),
  * NULL of others. NULL: no memory.

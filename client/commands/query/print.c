@@ -55,6 +55,37 @@ static bool print_text(FILE *to, const char *text, const struct lines *l)
         return good;
 }
 
+void query_names_free(char **names)
+{
+        for (char **name = names; name && *name; name++)
+                sqlite3_free(*name);
+        free(names);
+}
+
+char **query_names(sqlite3_stmt *statement)
+{
+        const int n = sqlite3_column_count(statement);
+        char **names = calloc((size_t)n + 1, sizeof(*names));
+
+        for (int i = 0; names && i < n; i++) {
+                const char *name = sqlite3_column_name(statement, i);
+
+                names[i] = name ? sqlite3_mprintf("%s", name) : NULL;
+                for (int k = 0, number = 2; names[i] && k < i; k++) {
+                        if (sqlite3_stricmp(names[i], names[k]) != 0)
+                                continue;
+                        sqlite3_free(names[i]);
+                        names[i] = sqlite3_mprintf("%s_%d", name, number++);
+                        k = -1; /* that is to be another one, too */
+                }
+                if (!names[i]) {
+                        query_names_free(names);
+                        return NULL;
+                }
+        }
+        return names;
+}
+
 const char *query_text(sqlite3_stmt *row, int i, char **ret_blob)
 {
         *ret_blob = NULL;
@@ -120,13 +151,15 @@ static bool print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *
 static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l, bool rule)
 {
         const int n = sqlite3_column_count(statement);
-        bool good = true;
+        char **names = query_names(statement);
+        bool good = names;
         int status = SQLITE_ROW;
 
         for (int i = 0; good && i < n; i++) {
                 (void)fputs(i ? l->between : l->before, to);
-                good = print_text(to, sqlite3_column_name(statement, i), l);
+                good = print_text(to, names[i], l);
         }
+        query_names_free(names);
         (void)fputs(l->after, to);
         for (int i = 0; rule && i < n; i++)
                 (void)fputs(i + 1 < n ? "|---" : "|---|\n", to);
@@ -140,24 +173,24 @@ static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l,
         return good ? status : SQLITE_NOMEM;
 }
 
-static bool print_units(struct json_out *j, sqlite3_stmt *statement)
+static bool print_units(struct json_out *j, sqlite3_stmt *statement, char *const *names)
 {
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(statement); i++) {
-                json_text_key(j, sqlite3_column_name(statement, i));
+                json_text_key(j, names[i]);
                 json_text(j, query_unit_of(statement, i));
         }
         json_close(j, '}');
         return true;
 }
 
-static bool print_object(struct json_out *j, sqlite3_stmt *row)
+static bool print_object(struct json_out *j, sqlite3_stmt *row, char *const *names)
 {
         bool good = true;
 
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(row); i++) {
-                json_text_key(j, sqlite3_column_name(row, i));
+                json_text_key(j, names[i]);
                 good = print_value(j, row, i) && good;
         }
         json_close(j, '}');
@@ -165,14 +198,14 @@ static bool print_object(struct json_out *j, sqlite3_stmt *row)
 }
 
 /* An item of the array that is open, or a text of its own with its line end. */
-static bool print_line(struct json_out *j, sqlite3_stmt *statement, bool alone,
-                       bool (*print)(struct json_out *j, sqlite3_stmt *statement))
+static bool print_line(struct json_out *j, sqlite3_stmt *statement, char *const *names, bool alone,
+                       bool (*print)(struct json_out *j, sqlite3_stmt *statement, char *const *names))
 {
         struct json_out line = { .to = j->to };
 
         if (!alone)
                 json_line(j);
-        const bool good = print(alone ? &line : j, statement);
+        const bool good = print(alone ? &line : j, statement, names);
         if (alone)
                 (void)putc('\n', j->to);
         return good;
@@ -181,19 +214,21 @@ static bool print_line(struct json_out *j, sqlite3_stmt *statement, bool alone,
 static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each, bool units)
 {
         struct json_out j = { .to = to };
-        bool good = true;
+        char **names = query_names(statement);
+        bool good = names;
         int status = SQLITE_ROW;
 
         if (!a_line_each)
                 json_open(&j, '[');
-        if (units)
-                (void)print_line(&j, statement, a_line_each, print_units);
+        if (good && units)
+                (void)print_line(&j, statement, names, a_line_each, print_units);
         while (good && (status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to))
-                good = print_line(&j, statement, a_line_each, print_object);
+                good = print_line(&j, statement, names, a_line_each, print_object);
         if (!a_line_each) {
                 json_close(&j, ']');
                 (void)putc('\n', to);
         }
+        query_names_free(names);
         return good ? status : SQLITE_NOMEM;
 }
 
