@@ -147,6 +147,8 @@ def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
         tab.go(view(files, "query", target="info", sql="SELECT time, pause, copied FROM collections"))
         tab.until("document.querySelector('p[role=status]').innerText.includes('of another unit and not drawn: copied')")
         assert [line["label"] for line in tab.chart("query")["series"]] == ["pause"]
+        tab.go(view(files, "query", target="info", sql="SELECT 9007199254740993 AS n, 1 AS a, 2 AS a, -5 AS b"))
+        tab.until("[...document.querySelectorAll('table.rows td')].map((e) => e.innerText).join(' ') === '9007199254740993 1 2 −5'")
         tab.js("document.querySelector('textarea.sql').value = 'SELECT serie FROM series'")
         tab.js("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Run').click()")
         tab.until("document.querySelector('pre.problem')?.innerText.includes(\"did you mean 'series'?\")")

@@ -12,9 +12,14 @@ export class TooMany extends Error {
 
 export const errorText = (e: unknown): string => (e instanceof Error ? e.message : String(e));
 
+type Revive = (key: string, value: unknown, of?: { source?: string }) => unknown;
+
+// An integer that a number would round is its text, where the browser tells it.
+export const exact: Revive = (_, value, of) => (typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(of?.source ?? "") ? of!.source : value);
+
 // What is answered; without success an error in the server's words.
-export async function taken<T>(reply: Response | Promise<Response>): Promise<T> {
-    const answer = await reply, body = (await answer.json().catch(() => ({}))) as T & { error?: string };
+export async function taken<T>(reply: Response | Promise<Response>, revive?: Revive): Promise<T> {
+    const answer = await reply, body = (await answer.text().then((text) => JSON.parse(text, revive)).catch(() => ({}))) as T & { error?: string };
     if (answer.status === 429) throw new TooMany(Number(answer.headers.get("Retry-After")) || 1);
     if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
     return body;
@@ -29,7 +34,7 @@ export class Newest<T> {
     error: string | undefined;
 
     // `again`: how long an answer is good for, ms.
-    constructor(private path: string, private again: (found: T | undefined) => number, private changed: () => void) {}
+    constructor(private path: string, private again: (found: T | undefined) => number, private changed: () => void, private revive?: Revive) {}
 
     // Undefined while nothing is known. `fresh`: one answer is enough.
     of(query: string, fresh = false): T | undefined {
@@ -55,7 +60,7 @@ export class Newest<T> {
         this.busy = true;
         let found: T | undefined, error: string | undefined;
         try {
-            found = await taken<T>(fetch(`api/${this.path}?${query}`));
+            found = await taken<T>(fetch(`api/${this.path}?${query}`), this.revive);
         } catch (e) {
             error = errorText(e);
         }

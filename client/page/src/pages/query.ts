@@ -4,7 +4,7 @@
  * a time. The query is in the address, so a link asks it again; what it may cost is bounded by the server (docs/WEB.md, "Queries").
  */
 import { wireKey } from "../api/questions.ts";
-import { Newest } from "../api/request.ts";
+import { exact, Newest } from "../api/request.ts";
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setText, visible } from "../dom.ts";
 import { bandColor } from "../theme.ts";
@@ -80,7 +80,7 @@ export function query(app: App): Page {
         h("section", { class: "card" }, box, h("div", { class: "controls" }, h("button", { onclick: () => run() }, "Run"), examples, beside,
             h("span", { class: "muted" }, "Ctrl+Enter runs. Tables: facts, series, censuses, bands, collections, threads, notes, events, alerts …")),
             problem, message), chart.root, table);
-    const answers: Newest<Answer> = new Newest("query", (found): number => (found || answers.error ? Infinity : 0), () => update()); // once for each query, and again by Run
+    const answers: Newest<Answer> = new Newest("query", (found): number => (found || answers.error ? Infinity : 0), () => update(), exact); // once for each query, and again by Run
     let answer: Answer | undefined, shown: Answer | string | undefined;
 
     box.addEventListener("keydown", (e) => {
@@ -107,6 +107,7 @@ export function query(app: App): Page {
     function show(): void {
         const rows = answer?.rows ?? [], columns = Object.keys(answer?.units ?? {}), plot = answer && plotOf(answer);
         const units = new Map(columns.map((c) => [c, unitOf(answer!, c)]));
+        const numbers = new Set(columns.filter((c) => rows.some((r) => typeof r[c] === "number")));
         setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
         problem.hidden = !answers.error;
         setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}${plot?.others.length ? `; of another unit and not drawn: ${plot.others.map(visible).join(", ")}` : ""}${answer.said ? `; ${visible(answer.said)}` : ""}`);
@@ -118,7 +119,7 @@ export function query(app: App): Page {
         replace(rowsBox, rows.length > 0 && h("table", { class: "rows" }, h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col" }, visible(c))))),
             h("tbody", {}, ...rows.slice(0, ROWS_SHOWN).map((r) => h("tr", {}, ...columns.map((c) => {
                 const v = r[c];
-                return typeof v === "number" ? h("td", { class: "number" }, units.get(c)!.text(v)) : h("td", {}, shownText(v));
+                return h("td", typeof v === "number" || (v === null && numbers.has(c)) ? { class: "number" } : {}, typeof v === "number" ? units.get(c)!.text(v) : shownText(v));
             }))))));
     }
 
