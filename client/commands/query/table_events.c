@@ -26,7 +26,7 @@ const struct query_column query_event_columns[QUERY_EVENT_COLUMNS] = {
         { "id", QUERY_INTEGER, "", "of its type" },
         { "capability", QUERY_INTEGER, "", "NULL: none" },
         { "size", QUERY_INTEGER, "B", "of its payload" },
-        { "place", QUERY_INTEGER, "B", "offset in the log" },
+        { "place", QUERY_INTEGER, "", "offset in the log, in bytes" },
         { "fields", QUERY_TEXT, "",
           "its fields, a JSON object: json_extract(fields, '$.thread'); arguments and environment are left out" },
 };
