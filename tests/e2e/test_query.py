@@ -404,6 +404,11 @@ def test_charts(tmp_path):
     for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):
         draw(sql, kind, "-o", tmp_path / "x.svg")
         assert xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot().tag.endswith("svg")
+    draw("SELECT 0 AS time, 1 AS n UNION ALL SELECT 1, 2 UNION ALL SELECT 2, 3", "bar", "-o", tmp_path / "x.svg")
+    paths = xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot().iter("{http://www.w3.org/2000/svg}path")
+    spans = [[float(x) for x in re.findall(r"[ML] (\S+) ", path.get("d"))] for path in paths if "44.7%" in path.get("style", "") or "stroke:rgb(10%" in path.get("style", "")]
+    widths = {round(spans[0][i + 1] - spans[0][i], 1) for i in range(0, 12, 4)}
+    assert len(widths) == 1 and min(spans[1]) < min(spans[0]) and max(spans[0]) < max(spans[1]), "whole bars, the first and the last, too"
     draw("SELECT 'a<\x01' AS \"n&\", 8 AS bytes, 2 AS few UNION ALL SELECT 'down', -4, NULL", "bar", "-o", tmp_path / "x.svg")
     bars = [(e.get("width"), e.get("fill-opacity")) for e in xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot() if e.get("fill") == "#0072b2"]
     assert bars == [("510.0", None), ("127.5", None), ("255.0", "0.4")], "names, as in the terminal"

@@ -454,9 +454,11 @@ static bool set_line(struct plot_chart *c, const struct rows *r, uint32_t line)
         return b->label && b->bytes;
 }
 
-/* The top of the axis: what is drawn, stacked or not. */
-static void set_axes(struct plot_chart *c, bool is_stacked)
+/* The top of the axis: what is drawn, stacked or not. A bar begins at its time: behind the last one is room for it. */
+static void set_axes(struct plot_chart *c, bool is_stacked, bool has_bars)
 {
+        uint64_t step_ns = 0;
+
         for (size_t i = 0; i < c->n_columns; i++) {
                 uint64_t sum = 0;
 
@@ -466,11 +468,13 @@ static void set_axes(struct plot_chart *c, bool is_stacked)
                         sum = is_stacked ? sum + value : value > sum ? value : sum;
                 }
                 c->y_bytes = sum > c->y_bytes ? sum : c->y_bytes;
+                if (has_bars && i > 0 && (step_ns == 0 || c->times_ns[i] - c->times_ns[i - 1] < step_ns))
+                        step_ns = c->times_ns[i] - c->times_ns[i - 1];
         }
         c->y_bytes += c->y_bytes / 32 + 1;
         const struct time_range range = find_range(c->times_ns[0], c->times_ns[c->n_columns - 1]);
         c->from_ns = range.from_ns;
-        c->x_ns = range.to_ns;
+        c->x_ns = range.to_ns + step_ns;
 }
 
 static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const char *title, struct error *error)
@@ -504,7 +508,7 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
         for (uint32_t i = 0; good && i < r->n_names; i++)
                 good = set_line(c, r, i);
         if (good) {
-                set_axes(c, kind != QUERY_LINE);
+                set_axes(c, kind != QUERY_LINE, options.bars);
                 d->picture.options = &options;
                 d->picture.data = &d->data;
                 d->picture.chart = c;

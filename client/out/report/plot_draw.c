@@ -170,7 +170,7 @@ static double height_in(const struct plot_band *b, size_t column)
         return b->bytes[column] == PLOT_UNKNOWN ? 0 : (double)b->bytes[column];
 }
 
-/* A bar for each column, above `below`, which it is added to. */
+/* A bar from each column on, above `below`, which it is added to; one alone is around its time. */
 static void draw_bars(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t band, double *below)
 {
         const struct plot_chart *c = p->chart;
@@ -178,12 +178,13 @@ static void draw_bars(struct plot_picture *p, cairo_t *cr, const struct theme *t
 
         for (size_t i = 1; i < c->n_columns; i++) /* as two columns that are next to each other have room for */
                 width = fmin(width, x_at(p, (double)c->times_ns[i]) - x_at(p, (double)c->times_ns[i - 1]));
+        const double before = c->n_columns > 1 ? -width * 0.1 : width * 0.4;
         width = fmax(width * 0.8, 0.5);
         theme_use(cr, colour_of(p, theme, band));
         for (size_t i = 0; i < c->n_columns; i++) {
                 const double height = height_in(&c->bands[band], i), y = y_at(p, below[i] + height);
 
-                cairo_rectangle(cr, x_at(p, (double)c->times_ns[i]) - width / 2, y, width, y_at(p, below[i]) - y);
+                cairo_rectangle(cr, x_at(p, (double)c->times_ns[i]) - before, y, width, y_at(p, below[i]) - y);
                 below[i] += height;
         }
         cairo_fill(cr);
