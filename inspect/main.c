@@ -440,8 +440,7 @@ static bool make_graph(struct heap_graph *g, struct inspect_subject *s, struct h
 
         heap_census_count(&c, n);
         good = is_understood(s, &c, error) &&
-               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all) && !all.out_of_memory &&
-                 slices_find(g, n) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
+               ((reach_all(g, n, &all) && !all.out_of_memory && heap_bands_of(&g->bands, &all, s->ghc, false) &&
                  heap_bands_add_contents(&g->bands, &all, s->ghc, false)) ||
                 error_set(error, "out of memory; --memory gives it more"));
         heap_bands_sort_by_name(&g->bands);

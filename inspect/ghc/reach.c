@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - two searches. The first, depth first, goes from threads and stable pointers through everything, also the
- * closures that do not move and the lists of these that code refers to (SRT): so it finds the CAFs that are alive, as
- * the collector does. The second, breadth first, begins with these CAFs, so that what a top-level value holds is said
- * to be held by it, leaves other closures that do not move alone, and makes the graph: a closure becomes a node when it
- * is first reached, and its type, its size and its edges are added when its turn comes, in the order of nodes.
+ * DESIGN - a search, depth first, goes from the roots through everything, also the closures that do not move and the
+ * lists of these that code refers to (SRT): so it finds the CAFs that are alive, as the collector does. It leaves a
+ * mark for each closure that it reaches.
  *
- * The first leaves a mark for each closure that it reaches, the second has a number for each of these, in the order of
- * their addresses. A node whose turn has not come has the place of what it stands for in the graph.
+ * These are the nodes of the graph in the order of their addresses, so that the number of one is known by the marks in
+ * front of it, and the copy of the heap goes megablock by megablock while types, sizes and pointers are written down.
+ * In front of them are the nodes of roots, weak pointers and frames; behind them those of roots that only hold what no
+ * other one does: registers, and C memory.
  */
 #include "inspect/ghc/reach.h"
 
@@ -27,11 +27,6 @@
 #define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
 #define WEAK_MOST    (UINT64_C(1) << 22)
 
-/* What a node stands for; closures have their address, which is a multiple of 8. */
-#define PLACE_FRAME 1u /* of a frame, its address with this */
-#define PLACE_ROOT  2u /* of roots, the index of the first, times 8, with this */
-#define PLACE_WEAK  4u /* of a weak pointer, as what its key holds, its address with this */
-
 struct weak {
         uint64_t key, at;
 };
@@ -43,17 +38,24 @@ struct search {
         struct graph_types types;
         struct heap_roots roots;
         struct heap_census *census; /* of what becomes part of the graph; NULL: nobody wants that */
-        uint64_t *places;           /* what the first search has reached and not gone through */
+        bool is_marking;            /* else edges are added */
+        bool names_frames;          /* those with a name become nodes */
+        bool has_regions;           /* compact ones */
+        uint64_t *places;           /* what has been marked and not gone through */
         size_t n_places, places_capacity;
-        struct weak *weak; /* by key */
+        struct weak *weak; /* by key; then those whose key is alive */
         size_t n_weak, weak_capacity;
-        uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
-        bool through_statics; /* the first search */
-        bool has_regions;     /* compact ones */
-        uint64_t *statics;    /* closures that do not move and were reached, in that order */
+        uint64_t *frames; /* that have a name, where they are */
+        size_t n_frames, frames_capacity;
+        uint64_t *statics; /* closures that do not move and were reached, in that order */
         size_t n_statics, statics_capacity;
         size_t statics_done; /* of these, that were gone through */
         struct idtable static_ids;
+        uint32_t *root_first; /* of each node of roots, the first of them; the last one has the registers */
+        uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
+        uint32_t n_root_nodes;
+        bool has_registers;
+        uint32_t first_weak, first_frame; /* nodes */
 };
 
 /* ------------------------------------------------------------------ what was reached */
@@ -78,7 +80,7 @@ static bool is_marked(const struct heap_snapshot *s, uint64_t at)
         return marks && (marks->bits & bit);
 }
 
-/* Of the first search. True: the closure at an address in a megablock was not reached before. */
+/* True: the closure at an address in a megablock was not reached before. */
 static bool mark_closure(struct search *c, struct megablock *m, uint64_t at)
 {
         uint32_t bit;
@@ -105,63 +107,37 @@ static uint32_t count_bits(uint32_t bits)
         return ((bits + (bits >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
-/* For the second search. False: out of memory. */
-static bool make_numbers(struct heap_snapshot *s)
+/* Numbers what is marked, from `first` on. Returns how many there are. */
+static uint64_t number_marks(struct heap_snapshot *s, uint32_t first)
 {
-        uint64_t n = 0;
+        uint64_t n = first;
 
         for (size_t i = 0; i < s->n_megablocks; i++)
                 for (size_t k = 0; s->megablocks[i].marks && k < MARKS; k++) {
                         s->megablocks[i].marks[k].before = (uint32_t)n;
                         n += count_bits(s->megablocks[i].marks[k].bits);
                 }
-        return n < UINT32_MAX && (s->numbers = calloc(n + 1, sizeof(*s->numbers)));
+        return n - first;
 }
 
-/* Where the number of the node of a closure is, plus 1, which is 0 until it has one. NULL: no search has reached it. */
-static uint32_t *number_of(const struct heap_snapshot *s, const struct megablock *m, uint64_t at)
+/* The node of a closure; UINT32_MAX: it is not marked. */
+static uint32_t node_in(const struct megablock *m, uint64_t at)
 {
         uint32_t bit;
         const struct marks *marks = marks_of(m, at, &bit);
 
-        return marks && (marks->bits & bit) && s->numbers
-                       ? &s->numbers[marks->before + count_bits(marks->bits & (bit - 1))]
-                       : NULL;
+        return marks && (marks->bits & bit) ? marks->before + count_bits(marks->bits & (bit - 1)) : UINT32_MAX;
 }
 
 uint32_t reach_node(const struct heap_snapshot *s, uint64_t at)
 {
-        const uint32_t *number = number_of(s, snapshot_megablock(s, at), at);
-
-        return number ? *number - 1 : UINT32_MAX;
+        return node_in(snapshot_megablock(s, at), at);
 }
 
-/* In the second search the number of a new node. */
-static uint32_t add_place(struct search *c, uint64_t place)
+static void add_edge(struct search *c, uint32_t node)
 {
-        if (!c->through_statics)
-                return heap_graph_add_note(c->graph, place);
-        if (ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1))
-                c->places[c->n_places++] = place;
-        else
-                c->graph->out_of_memory = true;
-        return UINT32_MAX;
-}
-
-/* What is no closure, and is held by the node whose edges are being added. */
-static void add_held(struct search *c, uint64_t place)
-{
-        const uint32_t number = add_place(c, place);
-
         if (!c->graph->out_of_memory)
-                heap_graph_add_edge(c->graph, number);
-}
-
-/* Of the node whose turn it is. */
-static void set_node(struct search *c, uint32_t type, uint64_t bytes)
-{
-        if (!c->through_statics)
-                heap_graph_set(c->graph, c->graph->n_closed - 1, type, bytes);
+                heap_graph_add_edge(c->graph, node);
 }
 
 static bool has_static(const void *ctx, uint64_t at)
@@ -182,10 +158,9 @@ static void follow_pointer(struct search *c, uint64_t pointer)
 {
         uint64_t at = pointer & ~UINT64_C(7);
         struct megablock *m = snapshot_megablock(c->s, at);
-        uint32_t *number;
 
         if (!m) {
-                if (c->through_statics && at && program_is_data(c->g->program, at) && !has_static(c, at)) {
+                if (c->is_marking && at && program_is_data(c->g->program, at) && !has_static(c, at)) {
                         if (c->n_statics < STATICS_MOST &&
                             ARRAY_RESERVE(c->statics, c->statics_capacity, c->n_statics + 1) &&
                             idtable_add(&c->static_ids, hash_u64(at, 0), (uint32_t)c->n_statics + 1) == 0)
@@ -199,13 +174,15 @@ static void follow_pointer(struct search *c, uint64_t pointer)
                 at = closure_of_region(c->s, at);
                 m = snapshot_megablock(c->s, at);
         }
-        if (c->through_statics) {
-                if (m && mark_closure(c, m, at))
-                        (void)add_place(c, at);
-        } else if ((number = number_of(c->s, m, at))) {
-                *number = *number ? *number : add_place(c, at) + 1;
-                if (!c->graph->out_of_memory)
-                        heap_graph_add_edge(c->graph, *number - 1);
+        if (!c->is_marking) {
+                const uint32_t node = node_in(m, at);
+                if (node != UINT32_MAX)
+                        add_edge(c, node);
+        } else if (m && mark_closure(c, m, at)) {
+                if (ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1))
+                        c->places[c->n_places++] = at;
+                else
+                        c->graph->out_of_memory = true;
         }
 }
 
@@ -222,7 +199,7 @@ static void follow_words(struct search *c, uint64_t at, uint64_t n)
 /* Closures that the code refers to. */
 static void follow_code(struct search *c, const struct closure_table *t)
 {
-        if (c->through_statics && t->srt)
+        if (c->is_marking && t->srt)
                 follow_pointer(c, t->at + (uint64_t)(int64_t)t->srt);
 }
 
@@ -261,14 +238,22 @@ static void follow_frames(struct search *c, uint64_t at, uint64_t end)
         while (at < end && !c->graph->out_of_memory) {
                 const struct closure_table *t;
                 const size_t size = frame_at(c, at, (end - at) / 8, &t);
-                const uint32_t type = size && !c->through_statics ? graph_type_of_frame(&c->types, t) : GRAPH_TYPE_NONE;
+                const bool is_node = size && c->names_frames && graph_type_of_frame(&c->types, t) != GRAPH_TYPE_NONE;
 
-                if (size == 0) /* an argument on top of a stack that runs, or what is not understood */
-                        follow_pointer(c, snapshot_word(c->s, at));
-                else if (type == GRAPH_TYPE_NONE)
-                        follow_frame(c, t, at, size);
-                else
-                        add_held(c, at | PLACE_FRAME);
+                if (is_node && !c->is_marking) {
+                        const size_t n = sorted_count(c->frames, c->n_frames, sizeof(*c->frames), at);
+                        if (n > 0 && c->frames[n - 1] == at)
+                                add_edge(c, c->first_frame + (uint32_t)n - 1);
+                } else if (is_node && !ARRAY_RESERVE(c->frames, c->frames_capacity, c->n_frames + 1)) {
+                        c->graph->out_of_memory = true;
+                } else {
+                        if (is_node)
+                                c->frames[c->n_frames++] = at;
+                        if (size == 0) /* an argument on top of a stack that runs, or what is not understood */
+                                follow_pointer(c, snapshot_word(c->s, at));
+                        else
+                                follow_frame(c, t, at, size);
+                }
                 at += size ? 8 * size : 8;
         }
 }
@@ -435,92 +420,45 @@ static void follow_weak_pointer(struct search *c, uint64_t at)
         follow_words(c, payload + 16, 2);
 }
 
-/* ----------------------------------------------------------------------- one by one */
-
-/* The next one of what was reached, and the weak pointers whose key it is. */
-static void go_through_next(struct search *c)
+/* Of what its closure is the key of. */
+static void follow_weak_pointers(struct search *c, uint64_t key)
 {
-        const uint64_t place =
-                c->through_statics ? c->places[--c->n_places] : heap_graph_note(c->graph, c->graph->n_closed);
-        const uint64_t at = place & ~UINT64_C(7);
-        const struct closure_table *t = snapshot_table(c->s, at);
-
-        if (!c->through_statics)
-                heap_graph_open_next(c->graph);
-        if (c->graph->out_of_memory)
-                return;
-        if (place & PLACE_ROOT) {
-                set_node(c, c->roots.items[at / 8].type, 0);
-                for (uint64_t i = at / 8 + 1; i; i = c->root_next[i - 1])
-                        if (c->roots.items[i - 1].is_weak)
-                                follow_weak_pointer(c, c->roots.items[i - 1].closure);
-                        else
-                                follow_pointer(c, c->roots.items[i - 1].closure);
-        } else if (place & PLACE_WEAK) {
-                set_node(c, heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"), 0);
-                follow_weak_pointer(c, at);
-        } else if (place & PLACE_FRAME) {
-                set_node(c, graph_type_of_frame(&c->types, t), 0);
-                const size_t size = frame_at(c, at, BITMAP_MOST, &t);
-                if (size)
-                        follow_frame(c, t, at, size);
-        } else {
-                if (!c->through_statics) {
-                        const struct heap_group *g = snapshot_group(c->s, at);
-                        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g) : 0;
-
-                        set_node(c, graph_type_of_closure(&c->types, t), bytes);
-                        if (c->census && heap_census_add(c->census, t, at, bytes))
-                                heap_graph_want(c->graph, c->graph->n_closed - 1);
-                }
-                go_through(c, at, t);
-                for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), at - 1);
-                     i < c->n_weak && c->weak[i].key == at && !c->graph->out_of_memory; i++)
-                        if (c->through_statics)
-                                follow_weak_pointer(c, c->weak[i].at);
-                        else
-                                add_held(c, c->weak[i].at | PLACE_WEAK);
-        }
+        for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), key - 1);
+             i < c->n_weak && c->weak[i].key == key; i++)
+                if (c->is_marking)
+                        follow_weak_pointer(c, c->weak[i].at);
+                else
+                        add_edge(c, c->first_weak + (uint32_t)i);
 }
 
-static void continue_search(struct search *c)
+/* --------------------------------------------------------------------------- marking */
+
+static void continue_marking(struct search *c)
 {
-        while ((c->n_places > 0 || c->graph->n_closed < c->graph->n_nodes || c->statics_done < c->n_statics) &&
-               !c->graph->out_of_memory) {
-                if (c->statics_done < c->n_statics)
+        while ((c->n_places > 0 || c->statics_done < c->n_statics) && !c->graph->out_of_memory) {
+                if (c->statics_done < c->n_statics) {
                         go_through_static(c, c->statics[c->statics_done++]);
-                else
-                        go_through_next(c);
+                        continue;
+                }
+                const uint64_t at = c->places[--c->n_places];
+                go_through(c, at, snapshot_table(c->s, at));
+                follow_weak_pointers(c, at);
         }
 }
 
-/* ---------------------------------------------------------------------- the searches */
-
-/*
- * A node for each name; with the next root of each one's name. CAFs, from `first_caf` on, come first. *ret_brief has
- * the place of the registers, which come last, or 0.
- */
-static bool add_roots(struct search *c, size_t first_caf, uint64_t *ret_brief)
+static void follow_root(struct search *c, const struct root *r)
 {
-        const size_t n = c->roots.n;
-        uint32_t *last = calloc((size_t)c->graph->n_types + 1, sizeof(*last)); /* of each type, plus 1 */
+        if (r->is_weak)
+                follow_weak_pointer(c, r->closure);
+        else
+                follow_pointer(c, r->closure);
+}
 
-        free(c->root_next);
-        c->root_next = calloc(n + 1, sizeof(*c->root_next));
-        for (size_t i = 0; last && c->root_next && i < n && !c->graph->out_of_memory; i++) {
-                const size_t k = (first_caf + i) % n;
-                const uint32_t type = c->roots.items[k].type;
-                const uint64_t place = (uint64_t)k * 8 | PLACE_ROOT;
-                if (last[type])
-                        c->root_next[last[type] - 1] = (uint32_t)k + 1;
-                else if (c->roots.items[k].is_brief)
-                        *ret_brief = place;
-                else
-                        (void)add_place(c, place);
-                last[type] = (uint32_t)k + 1;
-        }
-        c->graph->out_of_memory |= !last || !c->root_next;
-        free(last);
+static bool mark_from_roots(struct search *c)
+{
+        for (size_t i = 0; i < c->roots.n; i++)
+                follow_root(c, &c->roots.items[i]);
+        continue_marking(c);
         return !c->graph->out_of_memory;
 }
 
@@ -537,15 +475,8 @@ static bool is_static_closure(const struct search *c, uint64_t pointer)
  */
 static void follow_c_memory(struct search *c)
 {
-        const bool statics = c->through_statics && !c->roots.has_stable_pointers;
+        const bool statics = c->is_marking && !c->roots.has_stable_pointers;
 
-        if (!c->through_statics) {
-                (void)heap_graph_add(c->graph,
-                                     heap_graph_type(c->graph, GRAPH_DOUBTFUL_ROOT,
-                                                     "C memory, which may be a stable pointer", "root"),
-                                     0);
-                heap_graph_open_next(c->graph);
-        }
         for (size_t i = 0; i < c->s->n_written; i++) {
                 const struct written *w = &c->s->written[i];
                 for (uint64_t at = w->start; at + 8 <= w->end; at += 8) {
@@ -558,92 +489,184 @@ static void follow_c_memory(struct search *c)
         }
 }
 
-/* What a thread that runs has in a register just now, and something else holds, too, is held by that. */
-static bool search_from_roots(struct search *c, size_t first_caf)
-{
-        uint64_t brief = 0;
+/* --------------------------------------------------------------------------- the graph */
 
-        if (!add_roots(c, first_caf, &brief))
-                return false;
-        continue_search(c);
-        if (brief) {
-                (void)add_place(c, brief);
-                continue_search(c);
+/* What is added from now on are its edges. */
+static void open_node(struct search *c, uint32_t type, uint64_t bytes)
+{
+        (void)heap_graph_add(c->graph, type, bytes);
+        heap_graph_open_next(c->graph);
+}
+
+static void add_closure(struct search *c, uint64_t at)
+{
+        const struct closure_table *t = snapshot_table(c->s, at);
+        const struct heap_group *g = snapshot_group(c->s, at);
+
+        open_node(c, graph_type_of_closure(&c->types, t), g ? closure_bytes(c->s, t, at, g) : 0);
+        go_through(c, at, t);
+        follow_weak_pointers(c, at);
+}
+
+/* By address. */
+static void each_marked(struct search *c, const struct megablock *m, void (*each)(struct search *c, uint64_t at))
+{
+        for (size_t k = 0; m->marks && k < MARKS; k++)
+                for (uint32_t bits = m->marks[k].bits; bits; bits &= bits - 1)
+                        each(c, m->at + 8 * (k * MARKED_AT_ONCE + (uint64_t)__builtin_ctz(bits)));
+}
+
+/* One for each name: CAFs, from `first_caf` on, come first, and registers last, whose node is not made yet. */
+static bool list_roots(struct search *c, size_t first_caf)
+{
+        const size_t n = c->roots.n;
+        uint32_t *last = calloc((size_t)c->graph->n_types + 1, sizeof(*last)); /* of each type, plus 1 */
+        uint32_t registers = 0;
+
+        c->root_first = calloc(n + 1, sizeof(*c->root_first));
+        c->root_next = calloc(n + 1, sizeof(*c->root_next));
+        c->graph->out_of_memory |= !last || !c->root_first || !c->root_next;
+        for (size_t i = 0; i < n && !c->graph->out_of_memory; i++) {
+                const size_t k = (first_caf + i) % n;
+                const struct root *r = &c->roots.items[k];
+                if (last[r->type])
+                        c->root_next[last[r->type] - 1] = (uint32_t)k + 1;
+                else if (r->is_brief)
+                        registers = (uint32_t)k + 1;
+                else
+                        c->root_first[c->n_root_nodes++] = (uint32_t)k;
+                last[r->type] = (uint32_t)k + 1;
         }
+        c->has_registers = registers > 0;
+        if (registers)
+                c->root_first[c->n_root_nodes] = registers - 1;
+        free(last);
         return !c->graph->out_of_memory;
 }
 
-static bool search_all_roots(struct search *c, size_t first_caf)
+static void add_root(struct search *c, uint32_t i)
 {
-        if (!search_from_roots(c, first_caf))
-                return false;
-        follow_c_memory(c);
-        continue_search(c);
-        return !c->graph->out_of_memory;
+        open_node(c, c->roots.items[c->root_first[i]].type, 0);
+        for (uint32_t k = c->root_first[i] + 1; k; k = c->root_next[k - 1])
+                follow_root(c, &c->roots.items[k - 1]);
 }
 
-/* ---------------------------------------------------------------- what was not reached */
+/* Which closure is which node: before there are any. */
+static bool number_nodes(struct search *c, struct heap_snapshot *s, size_t first_caf)
+{
+        size_t alive = 0;
 
-struct unreached {
+        if (!list_roots(c, first_caf))
+                return false;
+        for (size_t i = 0; i < c->n_weak; i++)
+                if (is_marked(s, c->weak[i].key))
+                        c->weak[alive++] = c->weak[i];
+        c->n_weak = alive;
+        ARRAY_SORT(c->frames, c->n_frames, sorted_compare);
+        c->first_weak = c->n_root_nodes;
+        c->first_frame = c->first_weak + (uint32_t)c->n_weak;
+        const uint64_t first = (uint64_t)c->first_frame + c->n_frames;
+        return first < UINT32_MAX && heap_graph_reserve(c->graph, first + number_marks(s, (uint32_t)first) + 2);
+}
+
+static void add_nodes(struct search *c)
+{
+        struct heap_graph *g = c->graph;
+
+        for (uint32_t i = 0; i < c->n_root_nodes; i++)
+                add_root(c, i);
+        for (size_t i = 0; i < c->n_weak; i++) {
+                open_node(c, heap_graph_type(g, GRAPH_FRAME, "weak pointer", "weak pointer"), 0);
+                follow_weak_pointer(c, c->weak[i].at);
+        }
+        for (size_t i = 0; i < c->n_frames; i++) {
+                const struct closure_table *t;
+                const size_t size = frame_at(c, c->frames[i], BITMAP_MOST, &t);
+                open_node(c, graph_type_of_frame(&c->types, snapshot_table(c->s, c->frames[i])), 0);
+                if (size)
+                        follow_frame(c, t, c->frames[i], size);
+        }
+        for (size_t i = 0; i < c->s->n_megablocks && !g->out_of_memory; i++) {
+                each_marked(c, &c->s->megablocks[i], add_closure);
+                if (!c->has_regions) /* a pointer into a region leads to the first block of that */
+                        snapshot_release(c->s, &c->s->megablocks[i]);
+        }
+        if (c->has_registers)
+                add_root(c, c->n_root_nodes);
+        open_node(c, heap_graph_type(g, GRAPH_DOUBTFUL_ROOT, "C memory, which may be a stable pointer", "root"), 0);
+        follow_c_memory(c);
+        heap_graph_finish(g);
+}
+
+/* -------------------------------------------------------------------- all that is there */
+
+struct counting {
         struct search *search;
-        uint64_t bytes, reached; /* of a group */
+        uint64_t bytes, reached; /* of a group: of what is not reached, and what is */
 };
 
-/* Before the list of types is read: a new one may move it. */
-static struct graph_type *type_of_unreached(const struct unreached *u, const struct closure_table *table)
+/* In a group there may be more of them than group_each() finds: behind the current block of a nursery, in a gap. */
+static void count_reached(struct search *c, uint64_t at)
 {
-        const uint32_t type = graph_type_of_closure(&u->search->types, table);
+        const struct closure_table *t = snapshot_table(c->s, at);
+        const struct heap_group *g = snapshot_group(c->s, at);
 
-        return &u->search->graph->types[type];
+        (void)graph_type_of_closure(&c->types, t); /* slices_read() knows them by their types */
+        if (c->census && heap_census_add(c->census, t, at, g ? closure_bytes(c->s, t, at, g) : 0))
+                heap_graph_want(c->graph, reach_node(c->s, at));
 }
 
 static void count_unreached(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
 {
-        struct unreached *u = ctx;
+        struct counting *n = ctx;
+        struct search *c = n->search;
 
-        if (reach_node(u->search->s, at) != UINT32_MAX) {
-                u->reached += bytes;
+        if (reach_node(c->s, at) != UINT32_MAX) {
+                n->reached += bytes;
                 return;
         }
-        struct graph_type *t = type_of_unreached(u, table);
-        if (u->search->census && heap_census_add(u->search->census, table, at, bytes)) {
-                u->search->graph->wanted_unreached_bytes += bytes;
-                u->search->graph->wanted_unreached_closures++;
-        }
-        t->unreached_bytes += bytes;
-        t->unreached_closures++;
-        u->bytes += bytes;
+        const uint32_t type = graph_type_of_closure(&c->types, table);
+        const bool is_wanted = c->census && heap_census_add(c->census, table, at, bytes);
+        if (c->graph->out_of_memory)
+                return;
+        c->graph->wanted_unreached_bytes += is_wanted ? bytes : 0;
+        c->graph->wanted_unreached_closures += is_wanted;
+        c->graph->types[type].unreached_bytes += bytes;
+        c->graph->types[type].unreached_closures++;
+        n->bytes += bytes;
 }
 
 static void count_pinned(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
 {
-        const struct unreached *u = ctx;
-        const uint32_t node = reach_node(u->search->s, at);
+        const struct counting *n = ctx;
+        const uint32_t node = reach_node(n->search->s, at);
 
         if (node != UINT32_MAX)
-                heap_graph_add_pin(u->search->graph, node);
-        else
-                type_of_unreached(u, table)->pinned_bytes += bytes;
+                heap_graph_add_pin(n->search->graph, node);
+        else if (!n->search->graph->out_of_memory)
+                n->search->graph->types[graph_type_of_closure(&n->search->types, table)].pinned_bytes += bytes;
 }
 
-static void count_all_unreached(struct search *c)
+static void count_all(struct search *c)
 {
         struct heap_graph *g = c->graph;
         struct group_rest unused = { 0 };
 
+        for (size_t i = 0; i < c->s->n_megablocks && !g->out_of_memory; i++)
+                each_marked(c, &c->s->megablocks[i], count_reached);
         for (size_t i = 0; i < c->s->n_groups && !g->out_of_memory; i++) {
                 const struct heap_group *of = &c->s->groups[i];
-                struct unreached u = { .search = c };
+                struct counting n = { .search = c };
                 if (of->kind == GROUP_OTHER)
                         continue;
-                group_each(c->s, of, count_unreached, &u, &unused);
-                if (!(of->flags & BLOCK_PINNED) || !u.reached || !u.bytes)
+                group_each(c->s, of, count_unreached, &n, &unused);
+                if (!(of->flags & BLOCK_PINNED) || !n.reached || !n.bytes)
                         continue;
                 /* a block with dead closures, and with some that are not */
-                group_each(c->s, of, count_pinned, &u, &unused);
+                group_each(c->s, of, count_pinned, &n, &unused);
                 if (!g->out_of_memory)
                         g->pins[g->n_pins - 1].dead_words =
-                                u.bytes / 8 < UINT32_MAX ? (uint32_t)(u.bytes / 8) : UINT32_MAX;
+                                n.bytes / 8 < UINT32_MAX ? (uint32_t)(n.bytes / 8) : UINT32_MAX;
         }
 }
 
@@ -655,19 +678,21 @@ static void begin_search(struct search *c, struct heap_graph *g, struct heap_sna
                 free(s->megablocks[i].marks);
                 s->megablocks[i].marks = NULL;
         }
-        free(s->numbers);
-        s->numbers = NULL;
-        *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
+        *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .is_marking = true };
         for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
                 c->has_regions = s->groups[i].kind == GROUP_COMPACT;
         c->types = (struct graph_types){ .program = s->ghc->program, .graph = g };
         c->roots = (struct heap_roots){ .snapshot = s, .types = &c->types };
+        heap_roots_add(&c->roots);
+        find_weak_pointers(c);
 }
 
 static void end_search(struct search *c)
 {
         free(c->places);
+        free(c->root_first);
         free(c->root_next);
+        free(c->frames);
         free(c->statics);
         idtable_done(&c->static_ids);
         free(c->weak);
@@ -677,24 +702,30 @@ static void end_search(struct search *c)
 
 bool reach_all(struct heap_graph *g, struct heap_snapshot *s, struct heap_census *all)
 {
+        struct slices *slices = NULL;
         struct search c;
-        bool good;
 
         begin_search(&c, g, s);
         c.census = all;
-        heap_roots_add(&c.roots);
-        find_weak_pointers(&c);
-        good = !g->out_of_memory && search_all_roots(&c, 0);
+        c.names_frames = true;
+        bool good = !g->out_of_memory && mark_from_roots(&c);
         if (good) {
                 const size_t first_caf = c.roots.n;
+                follow_c_memory(&c);
+                continue_marking(&c);
                 heap_roots_add_cafs(&c.roots, has_static, &c);
-                c.through_statics = false;
-                g->out_of_memory |= !make_numbers(s);
-                good = search_all_roots(&c, first_caf < c.roots.n ? first_caf : 0);
+                c.is_marking = false;
+                good = !g->out_of_memory && number_nodes(&c, s, first_caf < c.roots.n ? first_caf : 0);
         }
-        if (good)
-                count_all_unreached(&c);
-        heap_graph_finish(g);
+        if (good) {
+                count_all(&c);
+                good = (slices = slices_read(&c.types, s)) != NULL;
+        }
+        if (good) {
+                add_nodes(&c);
+                good = slices_sum(slices, g);
+        }
+        slices_done(slices);
         end_search(&c);
         return good && !g->out_of_memory;
 }
@@ -739,9 +770,7 @@ bool reach_census(struct heap_census *ret, struct heap_snapshot *s, uint64_t *re
 
         heap_graph_init(&g);
         begin_search(&c, &g, s);
-        heap_roots_add(&c.roots);
-        find_weak_pointers(&c);
-        if (!g.out_of_memory && search_from_roots(&c, 0)) {
+        if (!g.out_of_memory && mark_from_roots(&c)) {
                 (void)left_bytes(ret, &c);
                 /* All stacks together are no larger than the heap, whatever they say. */
                 uint64_t left = c.s->bytes / 8;
@@ -756,7 +785,7 @@ bool reach_census(struct heap_census *ret, struct heap_snapshot *s, uint64_t *re
                         follow_doubtful(&c, c.s->changed[i]);
                 if (!c.roots.has_stable_pointers)
                         follow_c_memory(&c);
-                continue_search(&c);
+                continue_marking(&c);
                 *ret_most = left_bytes(&most, &c);
         }
         const bool good = !g.out_of_memory;

@@ -12,13 +12,17 @@
 #include <stdint.h>
 
 #include "inspect/ghc/census.h"
+#include "inspect/ghc/roots.h"
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/graph/graph.h"
 
 /* Memory that is needed in all for a byte of heap, in quarters: its copy, and the graph. */
 #define REACH_QUARTERS 9u
 
-/* Fills an empty graph, and `all` (NULL: none) with a census of its closures. False: out of memory. */
+/*
+ * Fills an empty graph, and `all` (NULL: none) with a census of its closures. The copy of the heap is gone then, unless
+ * there are compact regions in it. False: out of memory.
+ */
 bool reach_all(struct heap_graph *g, struct heap_snapshot *s, struct heap_census *all);
 
 /* Then, of the closure at an address: its node. UINT32_MAX: no root reaches it. */
@@ -41,8 +45,12 @@ bool reach_census(struct heap_census *c, struct heap_snapshot *s, uint64_t *ret_
  * much of it that uses is not known.
  */
 
-/* Sums graph.slices, after reach_all(). False: out of memory. */
-bool slices_find(struct heap_graph *g, const struct heap_snapshot *s);
+/* Of a snapshot whose closures are numbered, before these are nodes. NULL: out of memory. */
+struct slices *slices_read(struct graph_types *types, const struct heap_snapshot *s);
+
+/* When the graph is whole: sets its slices. False: out of memory. */
+bool slices_sum(struct slices *f, struct heap_graph *g);
+void slices_done(struct slices *f);
 
 /*
  * reached.c: whether what roots reach is the live data of a program that was not stopped for it.

@@ -20,19 +20,20 @@ enum role {
 };
 
 struct slice {
-        uint32_t array; /* its node */
-        uint8_t role;
+        uint32_t array;    /* its node */
+        uint8_t role;      /* of what uses it; ROLE_OTHER: that was not understood */
         uint64_t bytes;    /* of the array's contents, */
         uint64_t from, to; /* and which of them it uses */
 };
 
-struct finding {
-        struct heap_graph *graph;
+struct slices {
+        struct graph_types *types;
         const struct heap_snapshot *s;
-        uint8_t *roles;  /* of each type */
-        bool *has_other; /* of each node: what is no slice holds it, or one that was not understood */
+        uint8_t *roles; /* of each type */
+        uint32_t n_roles;
         struct slice *slices;
         size_t n_slices, capacity;
+        bool *has_other; /* of each node: what is no slice holds it, or one that was not understood */
         bool out_of_memory;
 };
 
@@ -71,25 +72,33 @@ static enum role role_of(const struct graph_type *t)
         return !strcmp(t->by_type, closure_type_name(ARR_WORDS)) ? ROLE_ARRAY : ROLE_OTHER;
 }
 
-static uint64_t payload_of(const struct finding *f, uint64_t at)
+static uint64_t payload_of(const struct slices *f, uint64_t at)
 {
         return at + 8 * (uint64_t)f->s->ghc->header_words;
 }
 
-static enum role role_at(const struct finding *f, uint32_t node)
+static enum role role_of_type(const struct slices *f, uint32_t type)
 {
-        return f->roles[heap_graph_type_number(f->graph, node)];
+        return type < f->n_roles ? f->roles[type] : ROLE_OTHER;
+}
+
+/* Of a closure that is reached; else ROLE_OTHER. */
+static enum role role_at(const struct slices *f, uint64_t at)
+{
+        const struct closure_table *t = snapshot_table(f->s, at);
+
+        return t && reach_node(f->s, at) != UINT32_MAX ? role_of_type(f, graph_type_of_closure(f->types, t))
+                                                       : ROLE_OTHER;
 }
 
 /* Where the first of a role is that a closure leads to; 0: none. */
-static uint64_t find_below(const struct finding *f, uint64_t at, enum role role)
+static uint64_t find_below(const struct slices *f, uint64_t at, enum role role)
 {
         const struct closure_table *t = snapshot_table(f->s, at);
 
         for (uint64_t i = 0; i < t->pointers && i < FIELDS_MOST; i++) {
                 const uint64_t to = snapshot_word(f->s, payload_of(f, at) + 8 * i) & ~UINT64_C(7);
-                const uint32_t node = reach_node(f->s, to);
-                if (node != UINT32_MAX && role_at(f, node) == role)
+                if (role_at(f, to) == role)
                         return to;
         }
         return 0;
@@ -102,24 +111,12 @@ static bool may_hold(enum role holder, enum role held)
                                        : true;
 }
 
-/* What else holds an array, or that by which ByteStrings do. */
-static void find_others(struct finding *f)
-{
-        const struct heap_graph *g = f->graph;
-
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
-                        if (heap_graph_type_of(g, i)->kind != GRAPH_DOUBTFUL_ROOT &&
-                            !may_hold(role_at(f, i), role_at(f, g->edges[e])))
-                                f->has_other[g->edges[e]] = true;
-}
-
 /* The part of an array's contents that a closure uses. False: it is not what it was taken for. */
-static bool read_slice(const struct finding *f, const struct closure_table *t, uint64_t at, uint64_t array,
+static bool read_slice(const struct slices *f, const struct closure_table *t, uint64_t at, uint64_t array,
                        struct slice *ret)
 {
         const uint64_t n = snapshot_word(f->s, payload_of(f, array)), contents = payload_of(f, array) + 8;
-        const enum role role = role_at(f, reach_node(f->s, at));
+        const enum role role = role_at(f, at);
         uint64_t fields[FIELDS_MOST];
 
         if (t->pointers < 1 || t->pointers > 2 || t->others < 2 || t->pointers + t->others > FIELDS_MOST)
@@ -140,26 +137,81 @@ static bool read_slice(const struct finding *f, const struct closure_table *t, u
         return true;
 }
 
-/* Of a slice; or of that by which ByteStrings hold an array, if something else holds it. */
 static void see_closure(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
-        struct finding *f = ctx;
-        const uint32_t node = reach_node(f->s, at);
-        const enum role role = node != UINT32_MAX ? role_at(f, node) : ROLE_OTHER;
-        const bool is_slice = role == ROLE_BYTES || role == ROLE_TEXT;
+        struct slices *f = ctx;
+        const enum role role = role_of_type(f, graph_type_of_closure(f->types, t));
 
-        if (!is_slice && (role != ROLE_CONTENTS || !f->has_other[node]))
+        if ((role != ROLE_BYTES && role != ROLE_TEXT) || reach_node(f->s, at) == UINT32_MAX)
                 return;
         const uint64_t contents = role == ROLE_BYTES ? find_below(f, at, ROLE_CONTENTS) : at;
         const uint64_t array = contents ? find_below(f, contents, ROLE_ARRAY) : 0;
         if (!array)
                 return; /* memory of C, or a literal */
-        if (!ARRAY_RESERVE(f->slices, f->capacity, f->n_slices + 1))
+        if (!ARRAY_RESERVE(f->slices, f->capacity, f->n_slices + 1)) {
                 f->out_of_memory = true;
-        else if (is_slice && read_slice(f, t, at, array, &f->slices[f->n_slices]))
-                f->n_slices++;
-        else
-                f->has_other[reach_node(f->s, array)] = true;
+                return;
+        }
+        if (!read_slice(f, t, at, array, &f->slices[f->n_slices]))
+                f->slices[f->n_slices] = (struct slice){ .array = reach_node(f->s, array), .role = ROLE_OTHER };
+        f->n_slices++;
+}
+
+struct slices *slices_read(struct graph_types *types, const struct heap_snapshot *s)
+{
+        struct slices *f = calloc(1, sizeof(*f));
+        const uint32_t n = types->graph->n_types;
+        struct group_rest unused = { 0 };
+        bool has_slices = false;
+
+        if (!f)
+                return NULL;
+        *f = (struct slices){ .types = types, .s = s, .roles = calloc((size_t)n + 1, sizeof(*f->roles)) };
+        f->out_of_memory = !f->roles;
+        for (uint32_t i = 0; f->roles && i < n; i++) {
+                f->roles[f->n_roles++] = (uint8_t)role_of(&types->graph->types[i]);
+                has_slices |= f->roles[i] == ROLE_BYTES || f->roles[i] == ROLE_TEXT;
+        }
+        for (size_t i = 0; has_slices && i < s->n_groups && !f->out_of_memory; i++)
+                if (s->groups[i].kind != GROUP_OTHER)
+                        group_each(s, &s->groups[i], see_closure, f, &unused);
+        return f;
+}
+
+void slices_done(struct slices *f)
+{
+        if (!f)
+                return;
+        free(f->slices);
+        free(f->has_other);
+        free(f->roles);
+        free(f);
+}
+
+/* ---------------------------------------------------------------------------- sums */
+
+static enum role role_of_node(const struct slices *f, uint32_t node)
+{
+        return role_of_type(f, heap_graph_type_number(f->types->graph, node));
+}
+
+/* What else holds an array, or that by which ByteStrings do. */
+static void find_others(struct slices *f)
+{
+        const struct heap_graph *g = f->types->graph;
+
+        for (size_t i = 0; i < f->n_slices; i++)
+                f->has_other[f->slices[i].array] = f->slices[i].role == ROLE_OTHER || f->has_other[f->slices[i].array];
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
+                        if (heap_graph_type_of(g, i)->kind != GRAPH_DOUBTFUL_ROOT &&
+                            !may_hold(role_of_node(f, i), role_of_node(f, g->edges[e])))
+                                f->has_other[g->edges[e]] = true;
+        /* what else has that has the array, too */
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                if (f->has_other[i] && role_of_node(f, i) == ROLE_CONTENTS)
+                        for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
+                                f->has_other[g->edges[e]] = true;
 }
 
 static int by_array(const void *va, const void *vb)
@@ -171,46 +223,31 @@ static int by_array(const void *va, const void *vb)
         return (a->from > b->from) - (a->from < b->from);
 }
 
-bool slices_find(struct heap_graph *g, const struct heap_snapshot *s)
+bool slices_sum(struct slices *f, struct heap_graph *g)
 {
-        struct finding f = { .graph = g,
-                             .s = s,
-                             .roles = calloc((size_t)g->n_types + 1, sizeof(*f.roles)),
-                             .has_other = calloc((size_t)g->n_nodes + 1, sizeof(*f.has_other)) };
-        bool has_slices = false;
-        struct group_rest unused = { 0 };
-
-        f.out_of_memory = !f.roles || !f.has_other;
-        for (uint32_t i = 0; !f.out_of_memory && i < g->n_types; i++) {
-                f.roles[i] = (uint8_t)role_of(&g->types[i]);
-                has_slices |= f.roles[i] == ROLE_BYTES || f.roles[i] == ROLE_TEXT;
-        }
-        if (has_slices)
-                find_others(&f);
-        for (size_t i = 0; has_slices && i < s->n_groups && !f.out_of_memory; i++)
-                if (s->groups[i].kind != GROUP_OTHER)
-                        group_each(s, &s->groups[i], see_closure, &f, &unused);
+        if (f->out_of_memory || g->out_of_memory ||
+            !(f->has_other = calloc((size_t)g->n_nodes + 1, sizeof(*f->has_other))))
+                return false;
+        if (f->n_slices > 0)
+                find_others(f);
         /* Of each array what its slices use together: in the order of where they begin. */
-        ARRAY_SORT(f.slices, f.n_slices, by_array);
-        for (size_t j = 0, k; j < f.n_slices; j = k) {
-                const struct slice *first = &f.slices[j];
+        ARRAY_SORT(f->slices, f->n_slices, by_array);
+        for (size_t j = 0, k; j < f->n_slices; j = k) {
+                const struct slice *first = &f->slices[j];
                 uint64_t used = 0, up_to = 0;
-                for (k = j; k < f.n_slices && f.slices[k].array == first->array; k++) {
-                        const uint64_t from = f.slices[k].from > up_to ? f.slices[k].from : up_to;
-                        used += f.slices[k].to > from ? f.slices[k].to - from : 0;
-                        up_to = f.slices[k].to > up_to ? f.slices[k].to : up_to;
+                for (k = j; k < f->n_slices && f->slices[k].array == first->array; k++) {
+                        const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
+                        used += f->slices[k].to > from ? f->slices[k].to - from : 0;
+                        up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
                 }
-                if (f.has_other[first->array] || used >= first->bytes / PART)
+                if (f->has_other[first->array] || used >= first->bytes / PART)
                         continue;
-                struct graph_slices *to = &f.graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
+                struct graph_slices *to = &g->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
                 to->slices += k - j;
                 to->arrays++;
                 to->array_bytes += first->bytes;
                 to->used_bytes += used;
         }
-        g->arrays_known = !f.out_of_memory;
-        free(f.slices);
-        free(f.has_other);
-        free(f.roles);
-        return g->arrays_known;
+        g->arrays_known = true;
+        return true;
 }

@@ -217,6 +217,7 @@ static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, 
                 else
                         memcpy(m.bytes, unpacked, MEGABLOCK_BYTES);
         }
+        m.size = (uint32_t)used;
         s->megablocks[s->n_megablocks++] = m;
         s->used_reserve += is_new && is_in_reserve(s, m.bytes) ? used : 0;
         s->bytes += is_new ? used : 0;
@@ -834,6 +835,12 @@ bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret)
         return true;
 }
 
+void snapshot_release(const struct heap_snapshot *s, const struct megablock *m)
+{
+        if (is_in_reserve(s, m->bytes))
+                array_give_back(m->bytes, m->size);
+}
+
 void snapshot_clear(struct heap_snapshot *s)
 {
         const struct heap_snapshot before = *s;
@@ -849,7 +856,6 @@ void snapshot_clear(struct heap_snapshot *s)
         free(s->places);
         free(s->groups);
         free(s->changed);
-        free(s->numbers);
         *s = (struct heap_snapshot){ .ghc = before.ghc,
                                      .reserve = before.reserve,
                                      .n_reserve = before.n_reserve,

@@ -40,7 +40,7 @@ static inline bool heap_group_is_counted(const struct heap_group *g)
                g->kind == GROUP_NONMOVING;
 }
 
-/* Of 32 words, which are headers of closures that were reached (reach.c), and how many are in front of these. */
+/* Of 32 words, which are headers of closures that were reached (reach.c), and the node of the first of these. */
 struct marks {
         uint32_t bits, before;
 };
@@ -48,6 +48,7 @@ struct marks {
 struct megablock {
         uint64_t at;
         uint8_t *bytes; /* as they were read; or packed */
+        uint32_t size;  /* of these, which may go by snapshot_release() */
         uint64_t *wide; /* of a packed one, behind `bytes`: words that have no short form; NULL: it is not packed */
         uint32_t groups[MEGABLOCK_BLOCKS];       /* of each block: index in snapshot.groups, plus 1; 0: none */
         uint8_t **parts;                         /* of a sample: its blocks, or NULL, for `bytes` has no others */
@@ -80,7 +81,6 @@ struct heap_snapshot {
         size_t n_reserve, used_reserve; /* megablocks; bytes */
         bool is_packed;                 /* megablocks are, as they are copied */
         uint64_t bases[3];              /* that words of packed ones have their upper halves from */
-        uint32_t *numbers;              /* of each closure that was reached, by address: its node, plus 1 (reach.c) */
         uint64_t heap_bytes;            /* as it was before the copy */
         uint64_t region_bytes;          /* of all blocks of compact regions; of that moment */
         uint64_t most_bytes;            /* that the copy may have */
@@ -141,6 +141,9 @@ bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *
 
 /* Afterwards: what each group is. False: out of memory. */
 bool snapshot_index(struct heap_snapshot *s);
+
+/* What a megablock has is not read any more, and needs no memory: its words are 0, or as they were. */
+void snapshot_release(const struct heap_snapshot *s, const struct megablock *m);
 
 /* As after snapshot_prepare(): to copy once more. */
 void snapshot_clear(struct heap_snapshot *s);

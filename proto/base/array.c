@@ -2,6 +2,8 @@
 #include "proto/base/array.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { FIRST = 16 };
 
@@ -48,4 +50,12 @@ bool array_reserve_next(void *array, size_t n, size_t size)
         if ((n & (n - 1)) != 0)
                 return true;
         return n <= SIZE_MAX / 2 && resize(array, n, n ? 2 * n : 1, size, false);
+}
+
+void array_give_back(void *part, size_t bytes)
+{
+        const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)part % page;
+
+        if (bytes >= before + page)
+                (void)madvise((uint8_t *)part + before, (bytes - before) / page * page, MADV_DONTNEED);
 }

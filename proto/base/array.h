@@ -43,6 +43,9 @@ bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool
 bool array_reserve_u32(void *array, uint32_t *capacity, size_t need, size_t size, bool zeroed);
 bool array_reserve_next(void *array, size_t n, size_t size);
 
+/* A part that is not read any more, of an array that stays: gives the system its whole pages back, which are 0 then. */
+void array_give_back(void *part, size_t bytes);
+
 /* qsort() may not be given NULL, which an array without elements may be. */
 #define ARRAY_SORT(array, n, compare) array_sort((array), (n), sizeof(*(array)), (compare))
 static inline void array_sort(void *array, size_t n, size_t size, int (*in_order)(const void *a, const void *b))

@@ -167,8 +167,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 sample(g, &subject);
                 bands(&s);
                 heap_graph_init(&held);
-                if (reach_all(&held, &s, &all) && slices_find(&held, &s) &&
-                    heap_bands_of(&held.bands, &all, g, false) &&
+                if (reach_all(&held, &s, &all) && heap_bands_of(&held.bands, &all, g, false) &&
                     heap_bands_add_contents(&held.bands, &all, g, false)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);

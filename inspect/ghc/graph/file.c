@@ -3,8 +3,9 @@
  * DESIGN - a line of magic bytes, then one zstd frame: numbers as LEB128, and texts with their length before them.
  * Nodes are columns (types, words, numbers of edges), which compresses better than rows. An edge is 0 when it leads to
  * the next node that no edge has led to so far, else how far back from that one: half of all edges of a heap are 0.
+ * So nodes are numbered as a search breadth first comes to them.
  */
-#include "inspect/ghc/graph/graph.h"
+#include "inspect/ghc/graph/fold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,23 +69,54 @@ static uint32_t next_fresh(const struct heap_graph *g, uint32_t node)
         return node;
 }
 
-static void put_nodes(struct bytes_out *o, const struct heap_graph *g)
-{
-        uint32_t fresh = next_fresh(g, 0);
+/* In which order nodes are written: those that a root holds. */
+struct order {
+        uint32_t *nodes, *places; /* and of each node its place, plus 1 */
+        uint32_t n, n_edges;
+        const struct heap_graph *graph;
+};
 
-        put_number(o, g->n_nodes);
-        put_number(o, g->n_edges);
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                put_number(o, heap_graph_type_number(g, i));
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                put_number(o, heap_graph_bytes(g, i) / 8);
-        for (uint32_t i = 0; i < g->n_nodes; i++)
-                put_number(o, g->first_edge[i + 1] - g->first_edge[i]);
-        for (uint32_t e = 0; e < g->n_edges; e++) {
-                put_number(o, fresh - g->edges[e]);
-                if (g->edges[e] == fresh)
-                        fresh = next_fresh(g, fresh + 1);
-        }
+static bool add_place(void *ctx, uint32_t node, uint32_t from, uint32_t root)
+{
+        struct order *o = ctx;
+
+        (void)from;
+        (void)root;
+        if (o->places[node])
+                return false;
+        o->nodes[o->n++] = node;
+        o->places[node] = o->n;
+        o->n_edges += o->graph->first_edge[node + 1] - o->graph->first_edge[node];
+        return true;
+}
+
+/* From `place` on, the next one that an edge leads to first. */
+static uint32_t next_new(const struct order *o, uint32_t place)
+{
+        while (place < o->n && graph_is_root(heap_graph_type_of(o->graph, o->nodes[place])->kind))
+                place++;
+        return place;
+}
+
+static void put_nodes(struct bytes_out *o, const struct heap_graph *g, const struct order *in)
+{
+        uint32_t fresh = next_new(in, 0);
+
+        put_number(o, in->n);
+        put_number(o, in->n_edges);
+        for (uint32_t i = 0; i < in->n; i++)
+                put_number(o, heap_graph_type_number(g, in->nodes[i]));
+        for (uint32_t i = 0; i < in->n; i++)
+                put_number(o, heap_graph_bytes(g, in->nodes[i]) / 8);
+        for (uint32_t i = 0; i < in->n; i++)
+                put_number(o, g->first_edge[in->nodes[i] + 1] - g->first_edge[in->nodes[i]]);
+        for (uint32_t i = 0; i < in->n; i++)
+                for (uint32_t e = g->first_edge[in->nodes[i]]; e < g->first_edge[in->nodes[i] + 1]; e++) {
+                        const uint32_t to = in->places[g->edges[e]] - 1;
+                        put_number(o, fresh - to);
+                        if (to == fresh)
+                                fresh = next_new(in, fresh + 1);
+                }
 }
 
 static void put_band(struct bytes_out *o, const struct heap_band *b)
@@ -117,11 +149,11 @@ static void put_bands(struct bytes_out *o, const struct heap_bands *bands)
         }
 }
 
-static void put_arrays(struct bytes_out *o, const struct heap_graph *g)
+static void put_arrays(struct bytes_out *o, const struct heap_graph *g, const struct order *in)
 {
         put_number(o, g->n_pins);
         for (uint32_t i = 0; i < g->n_pins; i++)
-                put_number(o, g->pins[i].node);
+                put_number(o, in->places[g->pins[i].node] > 0 ? in->places[g->pins[i].node] - 1 : 0);
         for (uint32_t i = 0; i < g->n_pins; i++)
                 put_number(o, g->pins[i].dead_words);
         for (unsigned kind = 0; kind < SLICES_KINDS; kind++) {
@@ -135,7 +167,10 @@ static void put_arrays(struct bytes_out *o, const struct heap_graph *g)
 
 uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
 {
-        struct bytes_out o = { .n = 0 };
+        struct order in = { .nodes = malloc(((size_t)g->n_nodes + 1) * sizeof(*in.nodes)),
+                            .places = calloc((size_t)g->n_nodes + 1, sizeof(*in.places)),
+                            .graph = g };
+        struct bytes_out o = { .failed = !in.nodes || !in.places || !graph_search(g, add_place, &in) };
         uint8_t *ret = NULL;
 
         put_number(&o, VERSION);
@@ -160,10 +195,13 @@ uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
                 put_number(&o, t->unreached_closures);
                 put_number(&o, t->pinned_bytes);
         }
-        put_nodes(&o, g);
+        if (!o.failed)
+                put_nodes(&o, g, &in);
         put_bands(&o, &g->bands);
-        if (g->arrays_known)
-                put_arrays(&o, g);
+        if (g->arrays_known && !o.failed)
+                put_arrays(&o, g, &in);
+        free(in.nodes);
+        free(in.places);
         const size_t room = ZSTD_compressBound(o.n);
         if (!o.failed && (ret = malloc(sizeof(magic) + room))) {
                 const size_t n = ZSTD_compress(ret + sizeof(magic), room, o.bytes, o.n, LEVEL);

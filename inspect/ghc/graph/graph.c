@@ -76,18 +76,6 @@ bool heap_graph_reserve(struct heap_graph *g, uint64_t nodes)
         return !g->out_of_memory;
 }
 
-uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note)
-{
-        if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->shape, g->shape_capacity, (size_t)g->n_nodes + 1) ||
-            !ARRAY_RESERVE(g->first_edge, g->first_capacity, (size_t)g->n_nodes + 1)) {
-                g->out_of_memory = true;
-                return UINT32_MAX;
-        }
-        g->shape[g->n_nodes] = (uint32_t)note;
-        g->first_edge[g->n_nodes] = (uint32_t)(note >> 32);
-        return g->n_nodes++;
-}
-
 /* On failure 0, and `out_of_memory`. */
 static uint32_t find_shape(struct heap_graph *g, uint32_t type, uint32_t words)
 {
@@ -122,11 +110,13 @@ void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t
 
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)
 {
-        const uint32_t node = heap_graph_add_note(g, 0);
-
-        if (node != UINT32_MAX)
-                heap_graph_set(g, node, type, bytes);
-        return node;
+        if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->shape, g->shape_capacity, (size_t)g->n_nodes + 1)) {
+                g->out_of_memory = true;
+                return UINT32_MAX;
+        }
+        g->shape[g->n_nodes] = 0;
+        heap_graph_set(g, g->n_nodes, type, bytes);
+        return g->n_nodes++;
 }
 
 void heap_graph_want(struct heap_graph *g, uint32_t node)
@@ -136,7 +126,7 @@ void heap_graph_want(struct heap_graph *g, uint32_t node)
                 return;
         }
         g->wanted[node] = true;
-        g->n_wanted = node + 1;
+        g->n_wanted = node < g->n_wanted ? g->n_wanted : node + 1;
 }
 
 void heap_graph_open_next(struct heap_graph *g)

@@ -3,9 +3,9 @@
  * graph.h - who holds what: the closures that are alive, a node each, with their types and sizes, and the pointers from
  * one to the other. No contents, and no addresses.
  *
- * Nodes are numbered as a search from the roots, breadth first, came to them, roots first: the edge that comes first in
- * that order, of all that lead to a node, is the end of a shortest path to it. What is not closures but holds some is a
- * node, too, of no bytes: a root (all of one name are one node), and a frame of a stack.
+ * Roots have the lowest numbers, but for those that only hold what none of these does, which come after what others
+ * hold. What is not closures but holds some is a node, too, of no bytes: a root (all of one name are one node), and a
+ * frame of a stack.
  */
 #pragma once
 
@@ -130,10 +130,10 @@ uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char 
 /* The number of a new node. On failure UINT32_MAX, and `out_of_memory`. */
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes);
 
-/* One that has a note of its maker in place of all else, until it is its turn (heap_graph_open_next()). */
-uint32_t heap_graph_add_note(struct heap_graph *g, uint64_t note);
+/* Gives a node another type and size. */
 void heap_graph_set(struct heap_graph *g, uint32_t node, uint32_t type, uint64_t bytes);
 
+/* A node, which may not be there yet. */
 void heap_graph_want(struct heap_graph *g, uint32_t node);
 
 /* The edges that are added from now on are those of the next node, in the order of their numbers. */
@@ -149,11 +149,6 @@ void heap_graph_finish(struct heap_graph *g);
 static inline uint64_t heap_graph_bytes(const struct heap_graph *g, uint32_t node)
 {
         return UINT64_C(8) * g->shapes[g->shape[node]].words;
-}
-
-static inline uint64_t heap_graph_note(const struct heap_graph *g, uint32_t node)
-{
-        return (uint64_t)g->first_edge[node] << 32 | g->shape[node];
 }
 
 static inline uint32_t heap_graph_type_number(const struct heap_graph *g, uint32_t node)

@@ -80,11 +80,11 @@ static bool reach_path(void *ctx, uint32_t node, uint32_t from, uint32_t root)
 {
         const struct finding *f = ctx;
         struct type_paths *p = f->paths;
-        const struct graph_type *t = heap_graph_type_of(f->graph, node);
 
         (void)root;
         if (p->of_node[node])
                 return false;
+        const struct graph_type *t = heap_graph_type_of(f->graph, node);
         p->of_node[node] = from == GRAPH_NONE ? type_paths_add_root(p, t->name) : path_to(p, t, p->of_node[from]);
         return p->of_node[node] != 0;
 }

@@ -626,8 +626,7 @@ TEST(test_slices)
         };
         (void)draft_object(d, 1, (uint64_t[]){ text_2, half, 0, 1 }, 4); /* which no root holds */
         (void)draft_thread(d, 1, 8, slices, ARRAY_SIZE(slices));
-        find(d);
-        assert_true(slices_find(&f.graph, &f.snapshot));
+        find(&f, d);
         const struct graph_slices *of = f.graph.slices;
         assert_int_equal(of[SLICES_OF_BYTES].slices, 2);
         assert_int_equal(of[SLICES_OF_BYTES].arrays, 1);
