@@ -32,10 +32,9 @@ static bool is_below(pid_t pid, pid_t top)
 static bool is_tool(pid_t pid, const char *name)
 {
         static char text[64 * 1024];
-        const size_t n = inside_skips(name) ? process_file_read(pid, "cmdline", text, sizeof(text) - 1) : 0;
+        const int n = inside_skips(name) ? kernel_file_read(text, sizeof(text), "/proc/%ld/cmdline", (long)pid) : 0;
 
-        text[n] = '\0';
-        for (size_t at = 0; at < n; at += strnlen(text + at, n - at) + 1)
+        for (size_t at = 0; n > 0 && at < (size_t)n; at += strlen(text + at) + 1)
                 if (!strcmp(text + at, "--interactive") || !strcmp(text + at, "-e"))
                         return false;
         return inside_skips(name);

@@ -58,6 +58,7 @@ static inline bool screen_has(struct console *c, int height, int width, bool the
 #define shows(c, ...)                   screen_has(c, 40, 140, true, ALL_OF(__VA_ARGS__))
 #define hides(c, ...)                   screen_has(c, 40, 140, false, ALL_OF(__VA_ARGS__))
 #define shows_in(c, height, width, ...) screen_has(c, height, width, true, ALL_OF(__VA_ARGS__))
+#define hides_in(c, height, width, ...) screen_has(c, height, width, false, ALL_OF(__VA_ARGS__))
 
 /* The first row that has `what`, to free(); fails when there is none. */
 static inline char *row_with(struct console *c, const char *what)

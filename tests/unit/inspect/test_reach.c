@@ -20,7 +20,7 @@ static struct found {
         struct heap_snapshot snapshot;
         struct heap_graph graph;
         struct type_paths paths;
-        bool *left; /* what is reached without some root */
+        uint64_t *left; /* what is reached without some root */
 } f;
 
 static void find(struct draft *d)
@@ -36,7 +36,7 @@ static void find(struct draft *d)
         heap_graph_init(&f.graph);
         assert_true(reach_all(&f.graph, &f.snapshot, NULL));
         assert_true(type_paths_find(&f.paths, &f.graph));
-        f.left = malloc(f.graph.n_nodes);
+        f.left = node_set_new(&f.graph);
         assert_non_null(f.left);
 }
 
@@ -74,8 +74,8 @@ static const char *path_to(uint64_t at)
 
 static bool is_left_without(uint64_t at, const char *root)
 {
-        assert_true(graph_reach_without(&f.graph, root, f.left, NULL));
-        return f.left[node_at(at)];
+        assert_true(graph_reach_without(&f.graph, root, f.left, NULL, NULL));
+        return node_set_has(f.left, node_at(at));
 }
 
 /* Closures of a type that no root holds. */
@@ -197,10 +197,9 @@ TEST(test_threads)
         assert_int_equal(node_at(number), UINT32_MAX);
         assert_false(is_left_without(box, "thread in Main.serve"));
         assert_true(is_left_without(shared, "thread in Main.serve"));
-        uint32_t *root = malloc(f.graph.n_nodes * sizeof(*root));
-        assert_true(root && graph_reach_without(&f.graph, "thread in Main.serve", f.left, root));
-        assert_string_equal(heap_graph_type_of(&f.graph, root[node_at(shared)])->name, "thread in Main.watch");
-        free(root);
+        struct nearest nearest = { .of = node_at(shared) };
+        assert_true(graph_reach_without(&f.graph, "thread in Main.serve", f.left, see_nearest, &nearest));
+        assert_string_equal(heap_graph_type_of(&f.graph, nearest.root)->name, "thread in Main.watch");
         assert_true(is_left_without(box, "another"));
         done(d);
 }
@@ -567,14 +566,15 @@ TEST(test_dead_bytes_of_pinned_blocks)
         (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, both }, 2);
         (void)draft_thread(d, 1, 8, (uint64_t[]){ other, second, box }, 3);
         find(d);
-        bool *with = malloc(f.graph.n_nodes), *none = calloc(f.graph.n_nodes, 1);
-        assert_true(with && none && graph_reach_without(&f.graph, NULL, with, NULL));
+        uint64_t *with = node_set_new(&f.graph), *none = node_set_new(&f.graph);
+        assert_true(with && none && graph_reach_without(&f.graph, NULL, with, NULL, NULL));
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, none), 24 * (1 + 1 + 3)); /* not the last block */
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, with), 0);
-        memcpy(f.left, with, f.graph.n_nodes);
-        f.left[node_at(arrays[0])] = f.left[node_at(arrays[1])] = false;
+        memcpy(f.left, with, (f.graph.n_nodes / 64 + 1) * sizeof(*with));
+        node_set_put(f.left, node_at(arrays[0]), false);
+        node_set_put(f.left, node_at(arrays[1]), false);
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24);
-        f.left[node_at(second)] = false;
+        node_set_put(f.left, node_at(second), false);
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24 * 2);
         free(with);
         free(none);
@@ -626,7 +626,7 @@ TEST(test_slices)
         };
         (void)draft_object(d, 1, (uint64_t[]){ text_2, half, 0, 1 }, 4); /* which no root holds */
         (void)draft_thread(d, 1, 8, slices, ARRAY_SIZE(slices));
-        find(&f, d);
+        find(d);
         const struct graph_slices *of = f.graph.slices;
         assert_int_equal(of[SLICES_OF_BYTES].slices, 2);
         assert_int_equal(of[SLICES_OF_BYTES].arrays, 1);
