@@ -246,25 +246,30 @@ static enum name_kind find(struct library *l, struct draft *d, uint64_t address,
         return ret;
 }
 
+static void expect(struct library *l, struct draft *d, uint64_t address, enum name_kind kind, const char *wanted)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        assert_int_equal(find(l, d, address, name), kind);
+        if (wanted)
+                assert_string_equal(name, wanted);
+        assert_int_equal(name_is_probable(name), wanted && strstr(wanted, "(probably)"));
+}
+
 TEST(test_functions_are_found)
 {
         struct draft *d = make_program("a text", true);
         struct library l;
-        char name[PROGRAM_NAME_BYTES];
 
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
-        assert_string_equal(name, "base:Data.M.alpha");
-        assert_int_equal(find(&l, d, PLACE + INNER, name), NAME_EXACT); /* its return point */
-        assert_string_equal(name, "base:Data.M.alpha");
-        assert_int_equal(find(&l, d, PLACE + INNER + 5, name), NAME_EXACT); /* and an instruction */
-        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_EXACT);
-        assert_string_equal(name, "base:Data.M.beta");
-        assert_int_equal(find(&l, d, PLACE + 0x800, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + INNER, NAME_EXACT, "base:Data.M.alpha"); /* its return point */
+        expect(&l, d, PLACE + INNER + 5, NAME_EXACT, NULL);            /* and an instruction */
+        expect(&l, d, PLACE + FIRST + LOCAL + 16, NAME_EXACT, "base:Data.M.beta");
+        expect(&l, d, PLACE + 0x800, NAME_NONE, NULL);
         draft_symbol(d, PLACE + 16, FIRST, "Main_mine_info");
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
-        assert_string_equal(name, "Main.mine");
-        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_NONE); /* it is not stripped */
+        expect(&l, d, PLACE + 16, NAME_EXACT, "Main.mine");
+        expect(&l, d, PLACE + FIRST + LOCAL + 16, NAME_NONE, NULL); /* it is not stripped */
         free(l.bytes);
         draft_destroy(d);
 }
@@ -275,17 +280,13 @@ TEST(test_functions_are_found_without_split_sections)
         struct draft *d = make_program("a text", true);
         struct library l;
         struct signatures s;
-        char name[PROGRAM_NAME_BYTES];
 
         is_split = false;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         is_split = true;
-        assert_int_equal(find(&l, d, PLACE + INNER, name), NAME_EXACT);
-        assert_string_equal(name, "base:Data.M.alpha");
-        assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
-        assert_string_equal(name, "base:Data.M");
-        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_EXACT);
-        assert_string_equal(name, "base:Data.M.beta");
+        expect(&l, d, PLACE + INNER, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + FIRST + 16, NAME_LOCAL, "base:Data.M");
+        expect(&l, d, PLACE + FIRST + LOCAL + 16, NAME_EXACT, "base:Data.M.beta");
         assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(s.table.n_units, 3);
         assert_int_equal(s.table.units[0].size, FIRST);
@@ -294,7 +295,7 @@ TEST(test_functions_are_found_without_split_sections)
         draft_destroy(d);
         d = make_program("a text", true);
         draft_u32(d, PLACE + 28, 8); /* it calls another function */
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         free(l.bytes);
         draft_destroy(d);
 }
@@ -348,8 +349,7 @@ TEST(test_local_functions_have_their_module)
         char name[PROGRAM_NAME_BYTES];
 
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
-        assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
-        assert_string_equal(name, "base:Data.M");
+        expect(&l, d, PLACE + FIRST + 16, NAME_LOCAL, "base:Data.M");
         assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         d->program.signatures = &s;
         info_tables_init(&tables, &d->program, 1);
@@ -366,22 +366,21 @@ TEST(test_other_code_has_no_name)
 {
         struct draft *d = make_program("another text", true);
         struct library l;
-        char name[PROGRAM_NAME_BYTES];
 
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         draft_destroy(d);
         d = make_program("a text", true);
         draft_u32(d, PLACE + 28, 8); /* it calls another function */
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         draft_destroy(d);
         d = make_program("a text", true);
         draft_u32(d, PLACE + 33, (uint32_t)PLACE); /* or returns elsewhere */
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         draft_destroy(d);
         d = make_program("a text", false);
         draft_u32(d, PLACE + FIRST + 24, 0);
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         free(l.bytes);
         draft_destroy(d);
 }
@@ -391,18 +390,15 @@ TEST(test_what_is_alike_has_no_name_or_its_module)
         static const char *const texts[] = { "a text", "a text", "b" };
         struct draft *d = make_program("a text", true);
         struct library l;
-        char name[PROGRAM_NAME_BYTES];
 
         learn(&l, (const char *const[]){ "base_DataziM", "base_DataziN" }, texts, 2);
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         free(l.bytes);
         learn(&l, (const char *const[]){ "base_DataziM", "base_DataziM_x" }, texts, 2);
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_LOCAL);
-        assert_string_equal(name, "base:Data.M");
+        expect(&l, d, PLACE + 16, NAME_LOCAL, "base:Data.M");
         free(l.bytes);
         learn(&l, (const char *const[]){ "base_DataziM", "base_DataziN" }, texts + 1, 2); /* the text decides */
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
-        assert_string_equal(name, "base:Data.M.alpha");
+        expect(&l, d, PLACE + 16, NAME_EXACT, "base:Data.M.alpha");
         free(l.bytes);
         draft_destroy(d);
 }
@@ -413,20 +409,19 @@ TEST(test_few_neighbours_among_other_code_are_none)
         struct draft *d = make_program("a text", true);
         uint8_t own[32] = { 0 };
         struct library l;
-        char name[PROGRAM_NAME_BYTES];
 
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         put_table(own, FUN_STATIC);
         for (unsigned i = 1; i <= 8; i++)
                 draft_put(d, PLACE - 0x40 * i, own, sizeof(own));
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
+        expect(&l, d, PLACE + 16, NAME_EXACT, NULL);
         draft_destroy(d);
         d = make_program("a text", true);
         for (unsigned i = 1; i <= 8; i++) {
                 draft_put(d, PLACE - 0x40 * i, own, sizeof(own));
                 draft_put(d, PLACE + 0x100 + 0x40 * i, own, sizeof(own));
         }
-        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
         free(l.bytes);
         draft_destroy(d);
 }
@@ -443,16 +438,6 @@ static struct draft *make_ambiguous(uint64_t front, uint64_t behind, unsigned n)
                 link_object(d, PLACE + i * 0x200, behind, true);
         }
         return d;
-}
-
-static void expect(struct library *l, struct draft *d, uint64_t address, enum name_kind kind, const char *wanted)
-{
-        char name[PROGRAM_NAME_BYTES];
-
-        assert_int_equal(find(l, d, address, name), kind);
-        if (wanted)
-                assert_string_equal(name, wanted);
-        assert_int_equal(name_is_probable(name), wanted && strstr(wanted, "(probably)"));
 }
 
 TEST(test_what_is_around_makes_a_name_probable)
