@@ -84,6 +84,25 @@ static void second(uint64_t now)
         dispatcher_tick(dispatcher, now);
 }
 
+/* The same, after which so many have been acted on. */
+static void second_acts(uint64_t now, unsigned acted)
+{
+        second(now);
+        assert_int_equal(seen.acted, acted);
+}
+
+static void resolve_acts(unsigned id, uint64_t now, unsigned acted)
+{
+        resolve(id, now);
+        assert_int_equal(seen.acted, acted);
+}
+
+static void fire_acts(unsigned id, uint64_t fired, uint64_t now, unsigned acted)
+{
+        fire(id, fired, now);
+        assert_int_equal(seen.acted, acted);
+}
+
 /* ------------------------------------------------------------------- set-up */
 
 static void on_act(void *ctx, const struct alert_event *e, struct action_plan *p, bool known)
@@ -166,38 +185,29 @@ TEST_WITH(an_alert_is_acted_on_once, set_up, tear_down)
 {
         fire(1, NOW, NOW);
         second(NOW + S);
-        second(NOW + 2 * S);
-        assert_int_equal(seen.acted, 1);
+        second_acts(NOW + 2 * S, 1);
         assert_false(seen.known);
-        resolve(1, NOW + 3 * S);
-        assert_int_equal(seen.acted, 2);
+        resolve_acts(1, NOW + 3 * S, 2);
         assert_true(seen.resolved);
-        second(NOW + 4 * S);
-        assert_int_equal(seen.acted, 2);
-        fire(1, NOW + 5 * S, NOW + 5 * S); /* it fires again: another one */
-        assert_int_equal(seen.acted, 3);
+        second_acts(NOW + 4 * S, 2);
+        fire_acts(1, NOW + 5 * S, NOW + 5 * S, 3); /* it fires again: another one */
 }
 
 TEST_WITH(what_was_missed_is_made_good, set_up, tear_down)
 {
         fire(1, NOW, NOW);
-        fire(1, NOW + 5 * S, NOW + 6 * S); /* its end and its new beginning were not told */
-        assert_int_equal(seen.acted, 3);
+        fire_acts(1, NOW + 5 * S, NOW + 6 * S, 3); /* its end and its new beginning were not told */
         assert_false(seen.resolved);
-        resolve(1, NOW + 7 * S);
-        assert_int_equal(seen.acted, 4);
+        resolve_acts(1, NOW + 7 * S, 4);
 
         alerts[2].fired = NOW + 10 * S; /* it began and ended unseen, a moment ago */
-        resolve(2, NOW + 11 * S);
-        assert_int_equal(seen.acted, 6);
+        resolve_acts(2, NOW + 11 * S, 6);
         assert_int_equal(seen.fingerprint, 2);
         assert_true(seen.resolved);
-        second(NOW + 12 * S);
-        assert_int_equal(seen.acted, 6);
+        second_acts(NOW + 12 * S, 6);
 
         alerts[3].fired = NOW - 3600 * S; /* long ago: of no interest */
-        resolve(3, NOW + 13 * S);
-        assert_int_equal(seen.acted, 6);
+        resolve_acts(3, NOW + 13 * S, 6);
 }
 
 /* ---------------------------------------------------------------- silences */
@@ -209,24 +219,19 @@ TEST_WITH(silenced_alerts_wait, set_up, tear_down)
         silenced_until[1] = NOW + 60 * S;
         fire(1, NOW, NOW);
         fire(2, NOW, NOW);
-        fire(3, NOW, NOW);
-        assert_int_equal(seen.acted, 1);
+        fire_acts(3, NOW, NOW, 1);
         assert_int_equal(seen.fingerprint, 2);
         assert_string_equal(result(1), "not done: silenced");
-        second(NOW + 30 * S);
-        assert_int_equal(seen.acted, 1);
-        resolve(3, NOW + 40 * S); /* began and ended while silenced */
-        assert_int_equal(seen.acted, 1);
+        second_acts(NOW + 30 * S, 1);
+        resolve_acts(3, NOW + 40 * S, 1); /* began and ended while silenced */
         assert_string_equal(result(3), "not done: silenced");
-        second(NOW + 61 * S);
-        assert_int_equal(seen.acted, 2); /* still fires when the silence is over */
+        second_acts(NOW + 61 * S, 2); /* still fires when the silence is over */
         assert_int_equal(seen.fingerprint, 1);
         assert_string_equal(result(1), "");
         assert_int_equal(dispatcher_results(dispatcher, 1, &n)->outcome, OUTCOME_UNDER_WAY);
 
         silenced_until[1] = NOW + 130 * S;
-        resolve(1, NOW + 80 * S); /* whoever was notified of its beginning is notified of its end */
-        assert_int_equal(seen.acted, 3);
+        resolve_acts(1, NOW + 80 * S, 3); /* whoever was notified of its beginning is notified of its end */
 }
 
 static void report_of(unsigned id, uint32_t step, bool resolved)
@@ -250,11 +255,9 @@ TEST_WITH(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down)
 
         plans[1] = am;
         fire(1, NOW, NOW);
-        fire(3, NOW, NOW); /* of log alone: there is nothing to resolve */
-        assert_int_equal(seen.acted, 2);
+        fire_acts(3, NOW, NOW, 2); /* of log alone: there is nothing to resolve */
         silenced_until[1] = NOW + 61 * S;
-        second(NOW + 2 * S);
-        assert_int_equal(seen.acted, 3);
+        second_acts(NOW + 2 * S, 3);
         assert_int_equal(seen.fingerprint, 1);
         assert_true(seen.resolved);
         assert_true(seen.known); /* only that: the log action is done */
@@ -262,12 +265,10 @@ TEST_WITH(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down)
         report_of(1, 1, RESOLVED);
         const struct action_report *r = dispatcher_results(dispatcher, 1, &n);
         assert_string_equal(r[n - 1].detail, "resolved on silence: HTTP 200");
-        second(NOW + 30 * S);
-        assert_int_equal(seen.acted, 3);
+        second_acts(NOW + 30 * S, 3);
 
         silenced_until[1] = 0;
-        second(NOW + 31 * S);
-        assert_int_equal(seen.acted, 4);
+        second_acts(NOW + 31 * S, 4);
         assert_false(seen.resolved);
         assert_true(seen.known);
         assert_string_equal(seen.silenced, "");
@@ -277,10 +278,8 @@ TEST_WITH(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down)
 
         /* Its end under a silence is sent to all that were notified of its beginning. */
         silenced_until[1] = NOW + 100 * S;
-        second(NOW + 40 * S);
-        assert_int_equal(seen.acted, 5);
-        resolve(1, NOW + 41 * S);
-        assert_int_equal(seen.acted, 6);
+        second_acts(NOW + 40 * S, 5);
+        resolve_acts(1, NOW + 41 * S, 6);
         assert_true(seen.resolved);
         assert_false(seen.known);
         assert_string_equal(seen.silenced, "");
@@ -314,18 +313,14 @@ TEST_WITH(restarts_repeat_nothing, set_up, tear_down)
         assert_int_equal(seen.acted, 3);
         restart();
         second(NOW + 10 * S);
-        second(NOW + 11 * S);
-        assert_int_equal(seen.acted, 3);
-        resolve(1, NOW + 12 * S);
-        assert_int_equal(seen.acted, 4);
+        second_acts(NOW + 11 * S, 3);
+        resolve_acts(1, NOW + 12 * S, 4);
         assert_true(seen.resolved);
         assert_false(seen.known); /* its end is news */
         over(1, RESOLVED);
         restart();
-        second(NOW + 13 * S);
-        assert_int_equal(seen.acted, 4);
-        fire(1, NOW + 20 * S, NOW + 20 * S);
-        assert_int_equal(seen.acted, 5);
+        second_acts(NOW + 13 * S, 4);
+        fire_acts(1, NOW + 20 * S, NOW + 20 * S, 5);
         assert_false(seen.known);
 }
 
@@ -335,8 +330,7 @@ TEST_WITH(an_end_in_between_is_told, set_up, tear_down)
         fire(1, NOW, NOW);
         over(1, FIRING);
         restart();
-        resolve(1, NOW + 100 * S);
-        assert_int_equal(seen.acted, 2);
+        resolve_acts(1, NOW + 100 * S, 2);
         assert_true(seen.resolved);
 }
 
@@ -345,14 +339,12 @@ TEST_WITH(what_was_under_way_is_done_again, set_up, tear_down)
 {
         fire(1, NOW, NOW);
         restart();
-        second(NOW + S);
-        assert_int_equal(seen.acted, 2);
+        second_acts(NOW + S, 2);
         assert_false(seen.known);
         over(1, FIRING);
         resolve(1, NOW + 2 * S);
         restart();
-        second(NOW + 3 * S);
-        assert_int_equal(seen.acted, 4);
+        second_acts(NOW + 3 * S, 4);
         assert_true(seen.resolved);
 }
 
@@ -364,11 +356,9 @@ TEST_WITH(a_restart_under_a_silence_tells_nobody, set_up, tear_down)
         plans[1] = am;
         record_add(&record, &done);
         silenced_until[1] = NOW + 60 * S;
-        fire(1, NOW, NOW + S);
-        assert_int_equal(seen.acted, 0);
+        fire_acts(1, NOW, NOW + S, 0);
         assert_string_equal(result(1), "not done: silenced");
-        second(NOW + 61 * S);
-        assert_int_equal(seen.acted, 1);
+        second_acts(NOW + 61 * S, 1);
         assert_true(seen.known);
         action_plan_unref(&am);
 }
@@ -377,10 +367,8 @@ TEST_WITH(times_that_no_file_holds_are_not_remembered, set_up, tear_down)
 {
         fire(1, UNKNOWN_U64, NOW);
         second(NOW + S);
-        fire(2, (uint64_t)INT64_MAX + 1, NOW);
-        assert_int_equal(seen.acted, 2);
-        resolve(1, NOW + 2 * S);
-        assert_int_equal(seen.acted, 3);
+        fire_acts(2, (uint64_t)INT64_MAX + 1, NOW, 2);
+        resolve_acts(1, NOW + 2 * S, 3);
         assert_int_equal(record.n, 0);
 }
 
@@ -399,13 +387,11 @@ TEST_WITH(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down)
         second(NOW + 100 * S);           /* long after they began: they wait no more */
         assert_int_equal(seen.acted, 3); /* 1 and 2 */
         assert_ptr_equal(seen.plan, other);
-        resolve(3, NOW + 102 * S);
-        assert_int_equal(seen.acted, 4);
+        resolve_acts(3, NOW + 102 * S, 4);
         assert_ptr_equal(seen.plan, plan); /* the receivers of its beginning */
         plans[1] = NULL;                   /* the rule has no actions any more */
         second(NOW + 103 * S);
-        resolve(1, NOW + 104 * S);
-        assert_int_equal(seen.acted, 5);
+        resolve_acts(1, NOW + 104 * S, 5);
         assert_ptr_equal(seen.plan, other);
 
         /* One that waits for the end of a silence takes the new ones, or none. */
@@ -417,12 +403,10 @@ TEST_WITH(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down)
         second(NOW + 111 * S);
         assert_string_equal(result(5), "not done: silenced");
         assert_string_equal(result(7), "");
-        second(NOW + 161 * S);
-        assert_int_equal(seen.acted, 6);
+        second_acts(NOW + 161 * S, 6);
         assert_int_equal(seen.fingerprint, 5);
         assert_ptr_equal(seen.plan, other);
-        resolve(7, NOW + 162 * S);
-        assert_int_equal(seen.acted, 6);
+        resolve_acts(7, NOW + 162 * S, 6);
         action_plan_unref(&other);
         action_plan_unref(&none);
 }
@@ -455,13 +439,10 @@ TEST_WITH(limits_hold_back, set_up, tear_down)
         }
         assert_int_equal(seen.acted, 4); /* two beginnings and their ends */
         fire(2, NOW + 10 * S, NOW + 10 * S);
-        fire(3, NOW + 11 * S, NOW + 11 * S);
-        assert_int_equal(seen.acted, 5);
+        fire_acts(3, NOW + 11 * S, NOW + 11 * S, 5);
         assert_string_equal(result(3), "not done: the limit of the rule is reached");
-        second(NOW + 59 * S);
-        assert_int_equal(seen.acted, 5);
-        second(NOW + 61 * S); /* the first is outside of the window now */
-        assert_int_equal(seen.acted, 6);
+        second_acts(NOW + 59 * S, 5);
+        second_acts(NOW + 61 * S, 6); /* the first is outside of the window now */
         assert_int_equal(seen.fingerprint, 3);
 }
 
@@ -471,11 +452,9 @@ TEST_WITH(the_past_bothers_nobody, set_up, tear_down)
 
         fire(1, old, NOW);
         fire(2, old, NOW);
-        second(NOW + 2 * S);
-        assert_int_equal(seen.acted, 0);
+        second_acts(NOW + 2 * S, 0);
         resolve(1, NOW + 2 * S);
-        second(NOW + 6 * S);
-        assert_int_equal(seen.acted, 1); /* still fires: acted on late */
+        second_acts(NOW + 6 * S, 1); /* still fires: acted on late */
         assert_int_equal(seen.fingerprint, 2);
         assert_string_equal(result(1), "not done: it was over when the log was read");
 }
@@ -593,8 +572,7 @@ TEST_WITH(a_broken_record_is_refused_whole, set_up, tear_down)
                 "{\"version\": 1, \"silences\": [], \"done\": [{\"alert\": \"0000000000000001\","
                 " \"fired\": 1700001000000000000, \"resolved\": false}]}";
         assert_true(record_parse(&record, before, strlen(before), &error));
-        fire(1, NOW, NOW + S);
-        assert_int_equal(seen.acted, 0);
+        fire_acts(1, NOW, NOW + S, 0);
 }
 
 /* Every single byte changed, and every cut: it is accepted as a whole or refused with a reason. */
