@@ -477,8 +477,10 @@ def test_slices_of_arrays(directory):
         graph = directory / "sliced.heapgraph"
         inspect("heap", program.pid, "-o", graph)
         kept = inspect("why", graph, "ARR_WORDS")
-        assert kept["slices"] == found["slices"]
-        assert [r.get("with_dead_bytes") for r in kept["roots"]] == [r.get("with_dead_bytes") for r in found["roots"]]
+
+        def same(found):    # a buffer of the runtime may have died between two readings
+            return kept["slices"] == found["slices"] and [r.get("with_dead_bytes") for r in kept["roots"]] == [r.get("with_dead_bytes") for r in found["roots"]]
+        assert same(found) or same(inspect("why", program.pid, "ARR_WORDS"))
         found = inspect("why", copies.pid, "ARR_WORDS")
         assert sum(s["array_bytes"] for s in found["slices"]) < 50000, found
         assert "copy what is kept" not in client("why", copies.pid, "ARR_WORDS", "--brief").stdout.decode()
@@ -1213,6 +1215,7 @@ def test_refused_with_the_reason(directory, threaded):
 
 def test_a_program_of_another_user_is_refused_with_the_reason(directory, threaded):
     require_another_user()
+    require("a /proc with the processes of others", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "test", "-d", "/proc/1")
     for name in ("heapwatch", "heapwatch-live", "heapwatch-inspect"):
         shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     os.chmod(directory, 0o755)
