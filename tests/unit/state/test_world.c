@@ -171,9 +171,8 @@ TEST(bands_follow_censuses)
         SET(sample, spread, 0.01);
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &sample;
-        assert_int_equal(apply_made(v, 0, &u), 0);
+        assert_int_equal(apply_made(made, 0, &u), 0);
         assert_true(world_band_bytes(t, t->bands[0]) == 70 && isnan(world_band_bytes(t, t->bands[1])));
-        world_destroy(&v);
 }
 
 TEST(hostile_ids_are_not_believed)

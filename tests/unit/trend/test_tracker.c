@@ -364,18 +364,17 @@ TEST(test_limits_of_the_address_space)
 /* RLIMIT_DATA counts what is mapped and not used, too: 500 MiB less 100 of those, 20 and 299 used are left of it. */
 TEST(test_what_meets_the_limit_of_data)
 {
-        static struct rig r;
         struct tracked_early early;
         struct limit_time l;
 
-        open_scaled(&r, SECOND);
+        open_scaled(SECOND);
         for (uint64_t s = 0; s < 300; s++) {
                 struct process_sample p;
 
                 memset(&p, 0xff, sizeof(p));
-                live(&r, s * SECOND, 5 * MIB);
-                heap(&r, s * SECOND, 10 * MIB);
-                block(&r, 0, s * SECOND, s * SECOND);
+                live(s * SECOND, 5 * MIB);
+                heap(s * SECOND, 10 * MIB);
+                block(0, s * SECOND, s * SECOND);
                 p.rss_bytes = 20 * MIB + s * MIB;
                 p.data_bytes = p.rss_bytes + 100 * MIB;
                 p.data_limit_bytes = 500 * MIB;
@@ -388,7 +387,6 @@ TEST(test_what_meets_the_limit_of_data)
         assert_int_equal(l.limit.source, LIMIT_SOURCE_DATA);
         assert_in_range((uint64_t)early.mid_s, 72, 90);
         assert_in_range((uint64_t)l.mid_s, 72, 90);
-        rig_close(&r);
 }
 
 /* Beside a reserved heap: live data is to fill that with what a collection copies, foreign memory what it leaves. */
@@ -429,12 +427,11 @@ TEST(test_what_meets_the_address_space)
 /* Of a process without a log, too, by what most of it is: its heap, or memory outside of that. */
 TEST(test_what_meets_the_address_space_without_a_log)
 {
-        static struct rig r;
         struct limit_time l;
 
         for (int foreign = 0; foreign < 2; foreign++) {
-                open_scaled(&r, SECOND);
-                of_process(&r);
+                open_scaled(SECOND);
+                of_process();
                 for (uint64_t s = 30; s < 430; s++) {
                         struct process_sample p;
 
@@ -453,11 +450,10 @@ TEST(test_what_meets_the_address_space_without_a_log)
                 }
                 assert_true(tracker_time_to_limit(r.t, &l));
                 assert_int_equal(l.limit.source, foreign ? LIMIT_SOURCE_ADDRESS_SPACE : LIMIT_SOURCE_RESERVED);
-                rig_close(&r);
         }
 }
 
-static void play_ticks(struct rig *r, unsigned pieces)
+static void play_ticks(unsigned pieces)
 {
         uint8_t payloads[700][12];
         struct hw_event events[700];
