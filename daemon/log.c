@@ -7,8 +7,8 @@
  *
  *   pipe, FIFO, terminal   a second, nonblocking open file of the same object, through /proc/self/fd/2
  *   socket (journald)      cannot be reopened; send(2) has a nonblocking flag
- *   file                   never blocks; with log_bound_file() it is emptied in place, because children of the daemon
- *                          have it open, too
+ *   file                   never blocks, but may be on a full disk; with log_bound_file() it is emptied in place,
+ *                          because children of the daemon have it open, too
  *   no permission to reopen it (a terminal of another user)
  *                          poll(2), then one byte: on a terminal POLLOUT does not promise room for a line
  *
@@ -239,6 +239,13 @@ static void bound_file(void)
         (void)!ftruncate(STDERR_FILENO, 0);
 }
 
+/* Not for ever: of a reader that does not read, or a disk that is full. */
+static bool is_temporary(int error)
+{
+        return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == ENOSPC || error == EDQUOT ||
+               error == EFBIG;
+}
+
 /* Bytes that stderr accepted; 0: none now. After a permanent failure (its reader is gone) all count as written. */
 static size_t write_bytes(const char *bytes, size_t size)
 {
@@ -259,7 +266,7 @@ static size_t write_bytes(const char *bytes, size_t size)
                 break;
         }
         if (n < 0)
-                return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : size;
+                return is_temporary(errno) ? 0 : size;
         return (size_t)n;
 }
 
@@ -321,7 +328,7 @@ static bool report_dropped(void)
 {
         static const struct log_site own = { .file = __FILE__, .level = LOG_WARNING };
 
-        if (n_dropped && !put_own(&own, "stderr was blocked; lines lost=%lu", n_dropped))
+        if (n_dropped && !put_own(&own, "stderr was blocked or full; lines lost=%lu", n_dropped))
                 return false;
         n_dropped = 0;
         return true;
@@ -385,9 +392,9 @@ static void write_line(struct log_site *site, const char *line, size_t size)
                         n_dropped++;
                 flush_lines();
         }
-        if (ring_size > 0)
+        if (ring_size > 0 && sink != SINK_PLAIN)
                 retry_later(RETRY_MS);
-        else if (suppressing)
+        else if (ring_size > 0 || suppressing)
                 retry_later(1000);
 }
 
@@ -418,11 +425,12 @@ void log_write(struct log_site *site, const char *format, ...)
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
         pthread_mutex_lock(&lock);
+        flush_lines();
         report_suppressed();
         (void)report_dropped();
         flush_lines();
         if (ring_size > 0 || suppressing)
-                retry_later(RETRY_MS);
+                retry_later(sink != SINK_PLAIN ? RETRY_MS : 1000);
         pthread_mutex_unlock(&lock);
 }
 

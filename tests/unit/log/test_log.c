@@ -3,9 +3,11 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -235,13 +237,44 @@ TEST_WITH(losses_are_counted, set_up, tear_down)
                 log_detach();
         }
         got[size] = '\0';
-        char *report = strstr(got, "warning stderr was blocked; lines lost=");
+        char *report = strstr(got, "warning stderr was blocked or full; lines lost=");
         assert_non_null(report);
         for (char *p = got; p < report; p++)
                 lines += *p == '\n';
-        assert_int_equal(sscanf(report, "warning stderr was blocked; lines lost=%lu", &lost), 1);
+        assert_int_equal(sscanf(report, "warning stderr was blocked or full; lines lost=%lu", &lost), 1);
         assert_int_equal(lines + lost, 2000);
         assert_string_equal(strchr(report, '\n'), "\ninfo after\n");
+}
+
+/* What has no room waits, the half of a line that was written as well, and is lost only beyond that. */
+TEST_WITH(a_full_disk_loses_what_does_not_fit_alone, set_up, tear_down)
+{
+        static char got[LOG_BUFFER_BYTES * 2];
+        char path[] = "/tmp/test_log-XXXXXX";
+        struct rlimit before;
+        unsigned long lines = 0, lost = 0;
+
+        close(ends[0]);
+        close(ends[1]);
+        const int writer = mkstemp(path);
+        assert_true(writer >= 0 && unlink(path) == 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
+        (void)signal(SIGXFSZ, SIG_IGN); /* as the daemon does */
+        assert_int_equal(use(dup(writer), writer), 0);
+        const struct rlimit full = { .rlim_cur = 1001, .rlim_max = before.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+        fill(2);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        log_info("after");
+        const ssize_t n = pread(writer, got, sizeof(got) - 1, 0);
+        assert_true(n > 1001);
+        got[n] = '\0';
+        for (char *rest = got, *line; (line = strsep(&rest, "\n")) && *line;) {
+                const char *text = strchr(line, ' ') + 1; /* after its time */
+                const bool is_report = sscanf(text, "warning stderr was blocked or full; lines lost=%lu", &lost) == 1;
+                assert_true(is_report || !strncmp(text, "info line ", 10) || !strcmp(text, "info after"));
+                lines += !is_report;
+        }
+        assert_int_equal(lines + lost, 2001);
 }
 
 /* The bug was: a terminal claims to have room for a line, and then does not. */
