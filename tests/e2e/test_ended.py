@@ -291,6 +291,21 @@ def test_what_a_process_wrote_last_is_read_before_its_end_is_judged(directory):
         assert states[-2:] == ["RUNNING", "ENDED"], states
 
 
+def test_a_file_taken_from_under_its_program_is_no_crash(directory):
+    """Its log has no end that anybody could have seen."""
+    log = LiveLog(directory / "t.eventlog")
+    program = subprocess.Popen(["sleep", "600"])
+    log.process(program.pid)
+    log.live(1 << 20)
+    with Daemon(directory, f"t={log.path}") as d:
+        wait_for(lambda: (h := d.snapshot("t").get("heap")) and h[0].heap.process.rss_bytes, "its process")
+        log.path.write_bytes(b"what somebody else keeps there")
+        d.wait_state("t", "LOST")
+        program.kill()
+        program.wait()
+        assert f"process {program.pid} is gone; how it ended is not known" in d.wait_state("t", "ENDED").detail
+
+
 def test_a_connection_that_breaks_is_no_crash(directory):
     """Whether a process that cannot be seen from here has ended is unknown."""
     log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()

@@ -135,7 +135,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .disk_full = disk_is_full(p),
                 .may_break = p->live && p->uri.kind != SOURCE_FILE,
                 .finished = !p->live,
-                .alone = pipeline_is_process(p) || (pipeline_has_no_log(p) && !alive),
+                .alone = pipeline_is_process(p) || p->state.file_taken || (pipeline_has_no_log(p) && !alive),
         };
 }
 
@@ -179,9 +179,11 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         if (p->recorded_end.state != RUN_END_UNKNOWN)
                 return recall_end(p, detail, size);
         pipeline_sample_process(p);
+        p->state.file_taken = false;
         const struct life_evidence e = gather_evidence(p, marked);
         const enum life_event end = life_judge_end(&e);
 
+        p->state.file_taken = e.process_alive && !marked && p->uri.kind == SOURCE_FILE;
         if (e.executed)
                 format_executed(p, detail, size);
         else if (e.exit_known)

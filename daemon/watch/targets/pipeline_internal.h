@@ -126,6 +126,7 @@ struct pipeline_state {
         uint64_t gaps, gap_ns;    /* how often it was lost and resumed, event time missed */
         uint64_t longest_wait_ns; /* between two pieces of its stream */
         struct run_exit ended;
+        bool file_taken;    /* from under its process, whose end it therefore does not show */
         struct run_why why; /* as far as it was asked */
         struct process_watch process;
 
