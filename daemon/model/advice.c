@@ -6,8 +6,6 @@
  */
 #include "daemon/model/sizing.h"
 
-#include <string.h>
-
 #include "daemon/model/state.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
@@ -75,15 +73,12 @@ static bool lacks_heap_profile(const struct model *m)
         return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-/* With -h the runtime ends such a program: -w without -prof, the nonmoving collector before 9.8.3. */
 static bool refuses_heap_profile(const struct model *m)
 {
-        const struct run *run = &m->run;
-        const struct rts_collector collector = sizing_of(run, &m->heap).collector;
-        bool early_98 = run->ghc_number == 908 && strcmp(run->ghc_version, "9.8.3") < 0;
+        struct rts_collector collector = sizing_of(&m->run, &m->heap).collector;
 
-        return (collector.mark_region && !run->profiled) ||
-               (collector.nonmoving && (run->ghc_number < 908 || early_98));
+        collector.nonmoving |= m->gc.nonmoving.seen; /* chosen where the log does not show it */
+        return rts_collector_refuses_profile(&collector, m->run.ghc_version, m->run.profiled);
 }
 
 static bool no_heap_profile(const struct model *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/base/rts_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is(const char *argument, size_t size, const char *whole)
@@ -37,4 +38,13 @@ void rts_collector_option(struct rts_collector *collector, const char *option, s
                 collector->compacting = true;
         else if (is(option, size, "-w"))
                 collector->mark_region = true;
+}
+
+bool rts_collector_refuses_profile(const struct rts_collector *collector, const char *ghc, bool profiled)
+{
+        unsigned major = 0, minor = 0, patch = 0;
+
+        (void)sscanf(ghc, "%3u.%3u.%3u", &major, &minor, &patch);
+        return (collector->mark_region && !profiled) ||
+               (collector->nonmoving && major * 1000000 + minor * 1000 + patch < 9008003);
 }

@@ -30,3 +30,9 @@ struct rts_collector {
 };
 
 void rts_collector_option(struct rts_collector *collector, const char *option, size_t size);
+
+/*
+ * Whether the runtime ends a program that makes a heap profile: with the nonmoving collector before GHC 9.8.3, with -w
+ * unless it is linked with -prof. `ghc`: its release as "9.6.6"; "" is taken for an old one.
+ */
+bool rts_collector_refuses_profile(const struct rts_collector *collector, const char *ghc, bool profiled);

@@ -779,6 +779,8 @@ FEED_TEST(test_advice)
         identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "-xn", "--copying-gc");
         assert_true(advised(HW_ADVICE_NO_HEAP_PROFILE) && !advised(HW_ADVICE_PROFILE_REFUSED));
+        ev(&f, HW_CONC_MARK_BEGIN, 0, 3 * SECOND, ""); /* by options that are linked into it */
+        assert_true(advised(HW_ADVICE_PROFILE_REFUSED));
         ARGS("api", "+RTS", "-l-u", "-hi");
         assert_true(advised(HW_ADVICE_NO_USER_EVENTS));
         assert_false(advised(HW_ADVICE_NO_HEAP_PROFILE) || advised(HW_ADVICE_FLUSH_NOT_THREADED));
