@@ -140,6 +140,9 @@ static const char *remedy_for(const struct stream *s, Hw__Kind kind, const char 
                                   : "nothing: the heap profile is on; no census has come yet";
         if (is_cut_early(s))
                 return "not known: the log is cut off before what would show it";
+        for (size_t i = 0; i < s->n_advice; i++)
+                if (kind == HW__KIND__KIND_CENSUS && s->advice[i].code == HW_ADVICE_PROFILE_REFUSED)
+                        return "nothing with this collector, which refuses a heap profile";
         return add;
 }
 

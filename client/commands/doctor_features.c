@@ -13,6 +13,7 @@
 #include "proto/eventlog/advice.h"
 #include "client/launch/program/inquire.h"
 #include "proto/base/array.h"
+#include "proto/base/rts_options.h"
 
 struct wanted {
         const char *name, *try, *use, *build;
@@ -50,9 +51,19 @@ bool features_complete(const struct features *f)
         return true;
 }
 
+/* Whether the collector that it is linked with ends it when it makes a heap profile. */
+static bool refuses_profile(const struct rtsinfo *info, struct rts_collector *ret_collector)
+{
+        *ret_collector = (struct rts_collector){ false };
+        for (const char *at = info->with_rtsopts; *(at += strspn(at, " ")) != '\0'; at += strcspn(at, " "))
+                rts_collector_option(ret_collector, at, strcspn(at, " "));
+        return rts_collector_refuses_profile(ret_collector, info->version, info->profiled);
+}
+
 void features_of_program(struct features *f, const char *path, const struct rtsinfo *info, const struct agent_fit *fit)
 {
-        char add[768], reason[256];
+        char add[768], use[128], reason[256];
+        struct rts_collector collector;
 
         features_add(f, "eventlog", info->eventlog, true, info->eventlog ? "" : hw_advice_text(HW_ADVICE_NO_EVENTLOG));
         for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -64,16 +75,21 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
                  */
                 if (!strncmp(w->try, "-hi", 3) && rtsinfo_at_least(info, 9, 4) && !fit->stripped)
                         seen = seen && fit->tables;
+                const bool refused = !strncmp(w->try, "-h", 2) && refuses_profile(info, &collector);
+                snprintf(use, sizeof(use), "%s%s", w->use,
+                         !refused                ? ""
+                         : collector.mark_region ? ", linked without -w, which ends it"
+                                                 : " --copying-gc");
                 if (seen)
-                        snprintf(add, sizeof(add), "%s", w->use);
+                        snprintf(add, sizeof(add), "%s", use);
                 else if (info->eventlog && strstr(reason, "-rtsopts") != NULL)
                         snprintf(add, sizeof(add), "add -rtsopts%s%s; then %s",
                                  !strcmp(w->build, "-rtsopts") ? "" : " and ",
-                                 !strcmp(w->build, "-rtsopts") ? "" : w->build, w->use);
+                                 !strcmp(w->build, "-rtsopts") ? "" : w->build, use);
                 else
                         snprintf(add, sizeof(add), "add %s%s; then %s",
                                  info->eventlog || !strcmp(w->build, "-prof") ? "" : "-eventlog and ",
-                                 info->eventlog || strcmp(w->build, "-eventlog") != 0 ? w->build : "-rtsopts", w->use);
+                                 info->eventlog || strcmp(w->build, "-eventlog") != 0 ? w->build : "-rtsopts", use);
                 features_add(f, w->name, seen, w->needed, add);
         }
         /* How soon bytes leave the program. */

@@ -628,6 +628,8 @@ def test_options_of_the_build_are_the_programs_own(directory, bare):
         end_input(process)
     done = subprocess.run([CLIENT, "summary", f"{directory}/own.eventlog"], capture_output=True, text=True)
     assert "the log ended with its end marker" in done.stdout, done.stderr
+    done = subprocess.run([CLIENT, "doctor", "--flags", bare["own"]], capture_output=True, text=True)
+    assert "-hT -i1 --copying-gc" in done.stdout, done
 
 
 @pytest.mark.parametrize("options, said", [(["+RTS", "-xn"], "the program's collector refuses heap profiles")])
