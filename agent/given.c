@@ -19,6 +19,7 @@ static struct {
         uint32_t id;
         bool has_after;
         uint64_t after_ns; /* it is written once there is a block beyond this */
+        uint64_t made_ns;  /* when it was read, by the log's clock; 0: not known */
 } w;
 
 /* ------------------------------------------------------------------ receiving */
@@ -55,7 +56,7 @@ static void refuse_census(uint32_t id, const char *why)
         control_reply(&(struct request){ .id = id }, false, why);
 }
 
-void given_add(struct given *g, size_t n)
+void given_add(struct given *g, size_t n, uint64_t now_ns)
 {
         struct error error = { "" };
 
@@ -71,6 +72,8 @@ void given_add(struct given *g, size_t n)
         w.chunk = g->chunk;
         w.id = g->id;
         w.has_after = false;
+        const uint64_t age_ns = be64(w.chunk->bytes + BLOCK_MARKER_BYTES + 2);
+        w.made_ns = age_ns < now_ns ? now_ns - age_ns : 0;
         *g = (struct given){ 0 };
 }
 
@@ -150,9 +153,13 @@ struct chunk *given_make_block(uint64_t block_ns)
         if (!outside_census_spread(number, &unused))
                 number = OUTSIDE_CENSUS;
 
-        block_marker_write(c->bytes, block_ns, block_ns, c->size, MESSAGES_OF);
+        /* never before what the log had when it came: that is judged */
+        const uint64_t made_ns = w.made_ns == 0 || w.made_ns > block_ns ? block_ns
+                                 : w.made_ns < w.after_ns               ? w.after_ns
+                                                                        : w.made_ns;
+        block_marker_write(c->bytes, made_ns, block_ns, c->size, MESSAGES_OF);
         for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
-                put_be(events + at + 2, block_ns, 8);
+                put_be(events + at + 2, made_ns, 8);
                 const uint64_t type = be16(events + at);
                 if (type == EVENT_CENSUS || type == EVENT_CENSUS_END)
                         put_be(events + at + EVENT_HEAD, number, 8);

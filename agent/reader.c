@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "agent/control.h"
+#include "agent/runtime.h"
 
 #define REQUEST_TURNS 8 /* reads of one connection; then it is the others' turn */
 
@@ -96,7 +97,7 @@ static bool process_lines(struct reader *r)
 static bool process_received(struct reader *r, size_t n)
 {
         if (r->given.left > 0) {
-                given_add(&r->given, n);
+                given_add(&r->given, n, runtime_elapsed_ns());
                 return true;
         }
         r->line_size += n;
@@ -108,7 +109,7 @@ static bool process_received(struct reader *r, size_t n)
                         memcpy(given_place(&r->given), r->line, n);
                         r->line_size -= n;
                         memmove(r->line, r->line + n, r->line_size);
-                        given_add(&r->given, n);
+                        given_add(&r->given, n, runtime_elapsed_ns());
                 }
         } while (r->line_size > 0 && r->given.left == 0 && memchr(r->line, '\n', r->line_size));
         return r->line_size < sizeof(r->line) - 1;

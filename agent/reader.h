@@ -25,8 +25,9 @@
  *      9 given 48213\n             followed by that many bytes: the events of one census, as in a log by closure type
  *
  * The bytes are anybody's of this user: what is not exactly one census is refused as a whole. Times are written here,
- * and a number that says that it was read from outside (proto/base/outside_census.h). It goes into the log after the
- * next block of the program's, so that the collection that it was read after comes first. On the server's thread only.
+ * by how old its first event says that it is, and a number that says that it was read from outside
+ * (proto/base/outside_census.h). It goes into the log after the next block of the program's, so that the collection
+ * that it was read after comes first. On the server's thread only.
  */
 
 /* One that is being received on a connection. All bytes 0: none. */
@@ -47,8 +48,11 @@ enum given_line given_begin(struct given *g, const char *line);
 /* Where the next of the `left` bytes go. */
 uint8_t *given_place(const struct given *g);
 
-/* `n` of them are there. The last one completes it: it waits for its block then, or the request is answered with no. */
-void given_add(struct given *g, size_t n);
+/*
+ * `n` of them are there. The last one completes it: it waits for its block then, or the request is answered with no.
+ * `now_ns`: by the log's clock, 0 where that cannot be read.
+ */
+void given_add(struct given *g, size_t n, uint64_t now_ns);
 
 void given_forget(struct given *g);
 
@@ -56,8 +60,8 @@ void given_forget(struct given *g);
 bool given_check(const uint8_t *events, size_t size, struct error *error);
 
 /*
- * The newest census that waits, as a block of that time, once the log has come further since it was received; else
- * NULL. `block_ns`: the end of the log's newest block.
+ * The newest census that waits, as a block of when it was read, once the log has come further since it was received;
+ * else NULL. `block_ns`: the end of the log's newest block.
  */
 struct chunk *given_make_block(uint64_t block_ns);
 

@@ -312,7 +312,8 @@ static bool write_all(int fd, const void *bytes, size_t size)
         return true;
 }
 
-bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread)
+bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread,
+              uint64_t age_ns)
 {
         struct eventlog_writer *w = &l.writer;
         char line[64];
@@ -320,7 +321,7 @@ bool log_give(int fd, const struct heap_bands *bands, const struct census_thread
         w->n = 0;
         if (!has_room(bands->n + (beside ? beside->groups.n + 1 : 0)))
                 return true;
-        put_census(bands, beside, outside_census_number(spread), 0);
+        put_census(bands, beside, outside_census_number(spread), age_ns);
         const int n = snprintf(line, sizeof(line), "0 given %zu\n", w->n);
         const bool good = write_all(fd, line, (size_t)n) && write_all(fd, w->data, w->n);
         w->n = 0;

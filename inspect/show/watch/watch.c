@@ -91,6 +91,7 @@ struct watching {
         uint64_t size_due_ns, census_due_ns;
         uint64_t census_collections; /* how many there were before the newest census */
         bool has_census, is_nonmoving, is_too_large, is_sampled;
+        uint64_t copied_ns;  /* when the heap of the newest census was */
         int agent_fd;        /* -1: it is not for an agent */
         uint64_t accepts_at; /* where the agent says which censuses it accepts */
         uint32_t accepts;
@@ -352,7 +353,7 @@ static bool send_to_agent(struct watching *w, struct heap_bands *b, const struct
                 n && w->accepts >= AGENT_ACCEPTS_THREADS && heap_bands_of_threads(&threads.groups, c, n, &threads.all);
 
         heap_bands_pinned_as_runtime(b, c, w->ghc);
-        w->is_agent_gone = !log_give(w->agent_fd, b, tells ? &threads : NULL, spread);
+        w->is_agent_gone = !log_give(w->agent_fd, b, tells ? &threads : NULL, spread, clock_mono_ns() - w->copied_ns);
         heap_bands_done(&threads.groups);
         return !w->is_agent_gone;
 }
@@ -500,7 +501,9 @@ static void read_census(struct watching *w, uint64_t now_ns)
                 return;
         }
         w->is_too_large = false;
-        if (copy_heap_once(w, &c, &error) && (c.is_sample ? count_sample(w, &c) : count_whole(w, &c, now_ns))) {
+        const bool is_copied = copy_heap_once(w, &c, &error);
+        w->copied_ns = clock_mono_ns();
+        if (is_copied && (c.is_sample ? count_sample(w, &c) : count_whole(w, &c, now_ns))) {
                 w->has_census = true;
                 w->census_collections = generations_collections(&c.snapshot.generations);
         }

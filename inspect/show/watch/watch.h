@@ -85,7 +85,8 @@ struct census_threads {
 
 /*
  * Without a log: the census as a request to the agent in the program, which writes it into its own (agent/given.c). One
- * that is too large is left out. `beside`: the threads, whose bytes are in `bands`; NULL: not known. False: the agent
- * is gone.
+ * that is too large is left out. `beside`: the threads, whose bytes are in `bands`; NULL: not known. `age_ns`: since
+ * the heap was copied. False: the agent is gone.
  */
-bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread);
+bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread,
+              uint64_t age_ns);

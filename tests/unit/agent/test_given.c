@@ -81,7 +81,7 @@ static struct given begun(const char *line)
         return g;
 }
 
-static void send_census(const struct census *c)
+static void send_census_at(const struct census *c, uint64_t now_ns)
 {
         char line[64];
 
@@ -89,9 +89,14 @@ static void send_census(const struct census *c)
         struct given g = begun(line);
         for (size_t i = 0; i < c->n; i++) { /* byte by byte */
                 *given_place(&g) = c->bytes[i];
-                given_add(&g, 1);
+                given_add(&g, 1, now_ns);
         }
         assert_true(g.left == 0 && !g.chunk);
+}
+
+static void send_census(const struct census *c)
+{
+        send_census_at(c, 0);
 }
 
 TEST(test_one_census_is_one)
@@ -218,6 +223,24 @@ TEST(test_it_is_written_when_the_log_has_come_further)
         assert_string_equal((const char *)at + 39, "Main.Record");
         chunk_release(chunk);
         assert_null(given_make_block(700)); /* once */
+}
+
+/* At the moment when the heap was read, between the block that the log had then and the one before it is written. */
+TEST(test_its_time_is_when_it_was_read)
+{
+        static const struct {
+                uint64_t now_ns, age_ns, time_ns;
+        } cases[] = { { 590, 40, 550 }, { 590, 140, 500 }, { 620, 10, 600 }, { 0, 40, 600 }, { 590, UINT64_MAX, 600 } };
+
+        for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+                struct census c = some_census();
+                put_be(c.bytes + 2, cases[i].age_ns, 8);
+                send_census_at(&c, cases[i].now_ns);
+                assert_null(given_make_block(500));
+                struct chunk *chunk = given_make_block(600);
+                assert_int_equal(be64(chunk->bytes + BLOCK_MARKER_BYTES + 2), cases[i].time_ns);
+                chunk_release(chunk);
+        }
 }
 
 /* A sample's number says how good it is; any other one is of a whole census. */
