@@ -172,9 +172,12 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = add_row(a, "bands", ANSWER_DIM);
                 const char *label = grown[i]->def->label;
+                char said[CONTENTS_TEXT], of[CONTENTS_TEXT];
 
-                append_text(r->text, "+%s, has %s  %.*s%s", BYTES_TEXT(grown[i]->bytes - grown[i]->first_bytes),
-                            BYTES_TEXT(grown[i]->bytes), LABEL, label, strlen(label) > LABEL ? "..." : "");
+                (void)band_said(said, sizeof(said), t, grown[i]->id, label);
+                append_text(r->text, "+%s, has %s  %.*s%s%s", BYTES_TEXT(grown[i]->bytes - grown[i]->first_bytes),
+                            BYTES_TEXT(grown[i]->bytes), LABEL, said, strlen(said) > LABEL ? "..." : "",
+                            band_said_of(of, sizeof(of), t, grown[i]->id, label));
                 if (band_place(place, sizeof(place), grown[i]->def)[0])
                         append_text(r->text, " (%s)", place);
         }
