@@ -786,7 +786,7 @@ RESIDENT_RULES = {"groups": [{"name": "g", "rules": [{"alert": name, "expr": exp
 
 def parts_in(text):
     """"live data 28.0 KiB, slop and copy reserve 3.97 MiB, ...", in the order of the account."""
-    found = re.search(r"\b" + r"\W+".join(rf"{name} ([0-9.]+ [KMG]?i?B)" for name in PARTS), " ".join(text.split()))
+    found = re.search(r"\b" + r"\W+".join(rf"{name} ([0-9.]+ [KMG]?i?B)(?:, [0-9.]+ m?s (?:ago|before the end))?" for name in PARTS), " ".join(text.split()))
     assert found, text
     return dict(zip(PARTS, found.groups()))
 

@@ -37,18 +37,14 @@ static void print_fact_row(FILE *to, const struct world_target *t, enum fact id,
 static void put_resident(FILE *to, const struct world_target *t)
 {
         const Hw__Resident *r = t->heap->resident;
-        const uint64_t known_ns = world_known_until_ns(t);
-        const uint64_t live_ns = r->has_live_time_ns && known_ns > r->live_time_ns ? known_ns - r->live_time_ns : 0;
-        char words[64];
+        char words[64], age[WORLD_AGE_TEXT];
         uint64_t bytes = 0;
 
         (void)fputc('\n', to);
         print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
-                (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
-                if (i == 0 && live_ns >= NS_PER_S)
-                        (void)snprintf(words, sizeof(words), "  %s, %s %s", resident_part_name(i),
-                                       DURATION_TEXT(live_ns), world_is_alive(t) ? "ago" : "before the end");
+                (void)snprintf(words, sizeof(words), "  %s%s", resident_part_name(i),
+                               i == 0 ? world_parts_age(age, t) : "");
                 if (resident_part_bytes(r, i, &bytes))
                         print_bytes_row(to, true, bytes, words);
         }

@@ -15,7 +15,7 @@ struct piece {
         const char *glyph; /* one column wide */
         enum tint tint;
         uint64_t bytes;
-        char text[SHORT_TEXT + 32];
+        char text[SHORT_TEXT + 32 + WORLD_AGE_TEXT];
 };
 
 static const struct {
@@ -33,27 +33,31 @@ static const Hw__Resident *resident_of(const struct world_target *t)
         return r && r->has_rss_bytes && r->rss_bytes ? r : NULL;
 }
 
-static void put_piece(struct piece *p, size_t look, bool ascii, const char *name, uint64_t bytes)
+static void put_piece(struct piece *p, size_t look, bool ascii, const char *name, uint64_t bytes, const char *age)
 {
         char text[SHORT_TEXT];
 
         p->glyph = ascii ? looks[look].ascii : looks[look].glyph;
         p->tint = looks[look].tint;
         p->bytes = bytes;
-        (void)snprintf(p->text, sizeof(p->text), "%s %.24s", name, hw_bytes_text(text, sizeof(text), (double)bytes));
+        (void)snprintf(p->text, sizeof(p->text), "%s %.24s%s", name, hw_bytes_text(text, sizeof(text), (double)bytes),
+                       age);
 }
 
 /* Parts that are not known are one piece. */
-static size_t find_pieces(const Hw__Resident *r, bool ascii, struct piece pieces[PIECES])
+static size_t find_pieces(const struct world_target *t, bool ascii, struct piece pieces[PIECES])
 {
+        const Hw__Resident *r = t->heap->resident;
+        char age[WORLD_AGE_TEXT];
         uint64_t bytes;
         size_t n = 0;
 
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
                 if (resident_part_bytes(r, i, &bytes))
-                        put_piece(&pieces[n++], i, ascii, resident_part_name(i), bytes);
+                        put_piece(&pieces[n++], i, ascii, resident_part_name(i), bytes,
+                                  i == 0 ? world_parts_age(age, t) : "");
         if (r->has_unknown_bytes)
-                put_piece(&pieces[n++], RESIDENT_PARTS_N, ascii, "not known", r->unknown_bytes);
+                put_piece(&pieces[n++], RESIDENT_PARTS_N, ascii, "not known", r->unknown_bytes, "");
         return n;
 }
 
@@ -83,7 +87,7 @@ int resident_rows(const struct scene *s, const struct world_target *t, int width
         struct piece pieces[PIECES];
         const Hw__Resident *r = resident_of(t);
 
-        return r ? 1 + list_pieces(NULL, (struct area){ .width = width }, pieces, find_pieces(r, false, pieces)) : 0;
+        return r ? 1 + list_pieces(NULL, (struct area){ .width = width }, pieces, find_pieces(t, false, pieces)) : 0;
 }
 
 void draw_resident(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
@@ -95,7 +99,7 @@ void draw_resident(struct canvas *c, struct area area, const struct scene *s, co
 
         if (!r)
                 return;
-        size_t n = find_pieces(r, c->ascii, pieces);
+        size_t n = find_pieces(t, c->ascii, pieces);
         (void)canvas_put(c, area, 0, 1, LABEL, TINT_PLAIN, "of RSS");
         for (size_t i = 0; i < n && width > 0; i++) {
                 int start = (int)((double)sum / (double)r->rss_bytes * width + 0.5);

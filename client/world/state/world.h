@@ -173,6 +173,10 @@ bool world_is_alive(const struct world_target *t);
  */
 uint64_t world_known_until_ns(const struct world_target *t);
 
+/* ", 2.03 s ago": when live data was measured that is a part of RSS, which is divided less often; "": lately. */
+#define WORLD_AGE_TEXT 48
+char *world_parts_age(char ret[WORLD_AGE_TEXT], const struct world_target *t);
+
 /* Its process, which runs on its daemon's machine. False with a sentence. */
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
+#include "proto/base/number_text.h"
 #include "proto/base/time.h"
 
 /* From the end of a program until its parent has told the daemon, unless that was away. */
@@ -166,6 +168,18 @@ uint64_t world_known_until_ns(const struct world_target *t)
         const bool told = run_has_ended(s) && (s->has_exit_status || s->has_exit_signal);
         const uint64_t told_ns = told ? sub_sat(s->state_since_wall_ns, run->start_wall_ns) : 0;
         return told_ns > alive_ns && told_ns - alive_ns <= TOLD_NS ? told_ns : alive_ns;
+}
+
+char *world_parts_age(char ret[WORLD_AGE_TEXT], const struct world_target *t)
+{
+        const Hw__Resident *r = t->heap->resident;
+        const uint64_t age_ns = r->has_live_time_ns ? sub_sat(world_known_until_ns(t), r->live_time_ns) : 0;
+
+        ret[0] = '\0';
+        if (age_ns >= NS_PER_S)
+                (void)snprintf(ret, WORLD_AGE_TEXT, ", %s %s", DURATION_TEXT(age_ns),
+                               world_is_alive(t) ? "ago" : "before the end");
+        return ret;
 }
 
 bool run_is_over(const Hw__Target *t)

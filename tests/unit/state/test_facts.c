@@ -36,6 +36,22 @@ TEST(test_every_fact_is_described)
                                          fact_rows[other].name);
 }
 
+/* The live data among the parts of RSS beside a newer measurement: one of a second ago and more has its age. */
+TEST(test_the_live_data_in_rss_has_its_age)
+{
+        Hw__Resident resident = HW__RESIDENT__INIT;
+        Hw__Heap heap = HW__HEAP__INIT;
+        struct world_target t = { .heap = &heap, .event_time_ns = UINT64_C(9000000000) };
+        char age[WORLD_AGE_TEXT];
+
+        heap.resident = &resident;
+        assert_string_equal(world_parts_age(age, &t), "");
+        SET(resident, live_time_ns, UINT64_C(8500000000));
+        assert_string_equal(world_parts_age(age, &t), "");
+        SET(resident, live_time_ns, UINT64_C(7000000000));
+        assert_string_equal(world_parts_age(age, &t), ", 2.00 s before the end");
+}
+
 TEST(test_nothing_is_known_of_an_empty_target)
 {
         struct world_target *t = calloc(1, sizeof(*t));
