@@ -17,9 +17,9 @@
 #include "proto/base/outside_census.h"
 #include "proto/base/time.h"
 
-#define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
-#define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
-#define HELD_BACK_FROM    0.4 /* share of -M: near the half that the collector leaves to live data */
+#define COPIED_UP_TO      0.25 /* of -M: the old generation is compacted when its blocks are 30 % of that (-c N) */
+#define COPIED_TO_COMPACT 0.6  /* share of live data: with less, half of -M is met before the threshold */
+#define HELD_BACK_FROM    0.4  /* share of -M: near the half that the collector leaves to live data */
 #define HELD_BACK_TO      0.6
 #define LINE_POINTS       384u      /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u        /* that a verdict's onset may be off */
@@ -138,12 +138,14 @@ static double most_gained(const struct tracker *t, uint64_t since_ns)
 
 void tracker_early_advance(struct tracker *t, uint64_t time_ns)
 {
-        /* Only while the collector surely copies: compacted data do not count as copied. */
+        /* Only while the collector surely has copied: compacted data do not count as copied. */
         const struct heap *heap = model_heap(t->model);
+        struct series_view view;
+        const double highest = model_series(t->model, SERIES_LIVE, &view)->total.cell.max;
         uint64_t copied = model_gc(t->model)->major_copied_bytes, limit = tracker_heap_limit(t).bytes;
 
         if (copied != UNKNOWN_U64 && heap->live_bytes != UNKNOWN_U64 && heap->live_bytes > 0 && limit != UNKNOWN_U64 &&
-            (double)heap->live_bytes < COMPACT_THRESHOLD * (double)limit)
+            highest < COPIED_UP_TO * (double)limit)
                 t->early_copied_share = (double)copied / (double)heap->live_bytes;
         const struct early_limits limits = limits_now(t);
 
