@@ -750,6 +750,9 @@ TEST(damage_and_the_daemons_own_advice)
         ask(&m);
         m.advice.code = HW_ADVICE_NO_GC_EVENTS;
         assert_string_equal(advice(&m), "no-collections");
+        m.state.state = HW__TARGET__STATE__STATE_FAILED; /* an unknown flag of the runtime: it has no log of anything */
+        assert_string_equal(advice(&m), "failed");
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.health.n_advice = 0;
         SET(m.health, lost_bytes, 2048);
         SET(m.health, resyncs, 3);
