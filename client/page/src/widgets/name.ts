@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * name.ts - the name of a band, cost centre or place in the source. It tells most at its end: "Data.Map.Internal.Bin" is cut in the middle,
- * before a separator if there is one near; the package before it goes first, as a whole: "main:Main.Session". In the document it is whole, to be
- * copied and searched.
+ * before a separator if there is one near; the package before it goes first, as a whole: "main:Main.Session". A call stack is cut at its end:
+ * "Main.handleOrder;Main.main" begins with what it is of. In the document it is whole, to be copied and searched.
  */
 import { h, LABEL_MAX, TITLE_MAX, visible } from "../dom.ts";
 import { css } from "../theme.ts";
@@ -20,7 +20,7 @@ export function textWidth(text: string): number {
 }
 
 export function tailOf(text: string): string {
-    if (text.length <= TAIL) return "";
+    if (text.length <= TAIL || text.includes(";")) return "";
     const end = text.slice(-TAIL), at = end.search(/[.:_/]/);
     return at >= 0 && at <= TAIL - 6 ? end.slice(at) : end.slice(TAIL - 9);
 }
