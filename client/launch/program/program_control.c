@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "client/cli/absent.h"
-#include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/clock.h"
+#include "proto/base/number_text.h"
+#include "proto/base/time.h"
 
 #define STEP_MS    100
 #define ARRIVES_MS 2000 /* what was logged before the command: the program's flush interval, and our own */
@@ -26,10 +27,14 @@ struct effect_kind {
         uint64_t (*count)(const Hw__Update *u);
 };
 
-struct effect_count {
-        const struct effect_kind *of;
+struct exchange {
+        const char *endpoint, *target, *command;
+        const struct effect_kind *of; /* NULL: it has no effect that is seen */
         uint64_t n;
         char refusal[256]; /* the daemon's; "": none */
+        char *said;
+        size_t said_size;
+        struct error *error;
 };
 
 static uint64_t count_censuses(const Hw__Update *u)
@@ -96,131 +101,122 @@ static const struct effect_kind effects[EFFECT_NONE] = {
                            count_notes },
 };
 
-static void on_state(void *ctx, const Hw__Reply *reply)
+static void on_reply(void *ctx, const Hw__Reply *reply)
 {
-        struct effect_count *c = ctx;
-        const uint64_t n = reply->what_case == HW__REPLY__WHAT_UPDATE ? c->of->count(reply->update) : 0;
+        struct exchange *x = ctx;
+        const uint64_t n = x->of && reply->what_case == HW__REPLY__WHAT_UPDATE ? x->of->count(reply->update) : 0;
 
-        c->n = n > c->n ? n : c->n;
+        x->n = n > x->n ? n : x->n;
+        (void)snprintf(x->refusal, sizeof(x->refusal), "%s", reply->error ? reply->error : "");
 }
 
-/* False with an error. */
-static bool request_count(const char *endpoint, const char *target, struct effect_count *ret, struct error *error)
+/* These return false with an error. */
+
+static bool request_count(struct exchange *x)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
 
         if (r &&
-            (hw_request_add_target(r->snapshot, target) < 0 || hw_request_add_kind(r->snapshot, ret->of->kind) < 0))
+            (hw_request_add_target(r->snapshot, x->target) < 0 || hw_request_add_kind(r->snapshot, x->of->kind) < 0))
                 hw_request_destroy(&r);
-        ret->n = 0;
-        bool answered = absent_request(endpoint, r, on_state, ret, error);
+        x->n = 0;
+        bool answered = absent_request(x->endpoint, r, on_reply, x, x->error);
         hw_request_destroy(&r);
         return answered;
 }
 
-static void on_sent(void *ctx, const Hw__Reply *reply)
-{
-        struct effect_count *c = ctx;
-
-        (void)snprintf(c->refusal, sizeof(c->refusal), "%s", reply->error ? reply->error : "");
-}
-
-static bool send_command(const char *endpoint, const char *target, const char *command, struct error *error)
+static bool send_command(struct exchange *x)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_PROGRAM);
-        struct effect_count sent = { .of = NULL };
 
-        if (r && (hw_request_set_text(&r->program->target, target) < 0 ||
-                  hw_request_set_text(&r->program->command, command) < 0))
+        if (r && (hw_request_set_text(&r->program->target, x->target) < 0 ||
+                  hw_request_set_text(&r->program->command, x->command) < 0))
                 hw_request_destroy(&r);
-        bool answered = absent_request(endpoint, r, on_sent, &sent, error);
+        bool answered = absent_request(x->endpoint, r, on_reply, x, x->error);
         hw_request_destroy(&r);
-        return answered && (!sent.refusal[0] || error_set(error, "%s", sent.refusal));
+        return answered && (!x->refusal[0] || error_set(x->error, "%s", x->refusal));
 }
 
 /* Waits for the number to rise. */
-static bool await_rise(const char *endpoint, const char *target, struct effect_count *c, uint64_t wait_ms,
-                       uint64_t *ret_ms, struct error *error)
+static bool await_rise(struct exchange *x, uint64_t wait_ms, uint64_t *ret_ms)
 {
-        const uint64_t before = c->n, began = clock_mono_ms();
+        const uint64_t before = x->n, began = clock_mono_ms();
 
         do {
                 (void)poll(NULL, 0, STEP_MS);
                 *ret_ms = clock_mono_ms() - began;
-                if (!request_count(endpoint, target, c, error))
+                if (!request_count(x))
                         return false;
-        } while (c->n <= before && *ret_ms < wait_ms);
+        } while (x->n <= before && *ret_ms < wait_ms);
         return true;
 }
 
-static bool see_start(const char *endpoint, const char *target, const char *command, struct effect_count *c, char *ret,
-                      size_t size, bool *ret_seen, struct error *error)
+static bool see_start(struct exchange *x, bool *ret_seen)
 {
-        const uint64_t before = c->n;
+        const uint64_t before = x->n;
         uint64_t took_ms;
-        char text[HW_NUMBER_MAX];
 
-        if (!await_rise(endpoint, target, c, PROGRAM_CONTROL_MS, &took_ms, error))
+        if (!await_rise(x, PROGRAM_CONTROL_MS, &took_ms))
                 return false;
-        *ret_seen = c->n > before;
-        (void)hw_duration_text(text, sizeof(text), (double)took_ms * 1e6);
+        *ret_seen = x->n > before;
         if (*ret_seen)
-                (void)snprintf(ret, size, "%s: a %s of %s was seen %s later", command, c->of->what, target, text);
+                (void)snprintf(x->said, x->said_size, "%s: a %s of %s was seen %s later", x->command, x->of->what,
+                               x->target, DURATION_TEXT(took_ms * NS_PER_MS));
         else
-                (void)snprintf(ret, size,
+                (void)snprintf(x->said, x->said_size,
                                "%s: sent to %s, but no %s was seen within %s: it needs %s, and an eventlog-socket that "
                                "was built with the flag control",
-                               command, target, c->of->what, text, c->of->needs);
+                               x->command, x->target, x->of->what, DURATION_TEXT(took_ms * NS_PER_MS), x->of->needs);
         return true;
 }
 
-static bool see_end(const char *endpoint, const char *target, const char *command, struct effect_count *c,
-                    uint64_t at_first, char *ret, size_t size, bool *ret_seen, struct error *error)
+static bool see_end(struct exchange *x, uint64_t at_first, bool *ret_seen)
 {
         uint64_t took_ms;
-        char text[HW_NUMBER_MAX];
 
         (void)poll(NULL, 0, ARRIVES_MS);
-        if (!request_count(endpoint, target, c, error))
+        if (!request_count(x))
                 return false;
-        const uint64_t then = c->n;
-        if (!await_rise(endpoint, target, c, QUIET_MS, &took_ms, error))
+        const uint64_t then = x->n;
+        if (!await_rise(x, QUIET_MS, &took_ms))
                 return false;
-        *ret_seen = c->n == then && then > at_first;
-        (void)hw_duration_text(text, sizeof(text), (double)took_ms * 1e6);
-        (void)snprintf(ret, size,
-                       c->n > then
+        *ret_seen = x->n == then && then > at_first;
+        (void)snprintf(x->said, x->said_size,
+                       x->n > then
                                ? "%s: sent to %s, but a %s was seen %s after that: its eventlog-socket does not know "
                                  "the command, or was built without the flag control"
                        : *ret_seen ? "%s: sent to %s, and no %s was seen for %s after that"
                                    : "%s: sent to %s, but no %s was seen for %s, nor just before: it may have been off "
                                      "already",
-                       command, target, c->of->what, text);
+                       x->command, x->target, x->of->what, DURATION_TEXT(took_ms * NS_PER_MS));
         return true;
 }
 
 bool program_control(const char *endpoint, const char *target, const struct program_command *command, char *ret,
                      size_t size, bool *ret_seen, struct error *error)
 {
-        struct effect_count count = { .of = command->effect != EFFECT_NONE ? &effects[command->effect] : NULL };
-        const bool is_off = command->is_off;
+        struct exchange x = { .target = target,
+                              .command = command->text,
+                              .of = command->effect != EFFECT_NONE ? &effects[command->effect] : NULL,
+                              .said = ret,
+                              .said_size = size,
+                              .error = error };
         char publish[256], unused[256];
-        uint64_t before, unused_ms;
+        uint64_t unused_ms;
 
         *ret_seen = false;
         if (!endpoint && hw_default_endpoints(publish, unused, sizeof(publish)) < 0)
                 return error_set(error, "the default socket's path is too long");
-        endpoint = endpoint ? endpoint : publish;
-        if (count.of && !request_count(endpoint, target, &count, error))
+        x.endpoint = endpoint ? endpoint : publish;
+        if (x.of && !request_count(&x))
                 return false;
-        before = count.n;
-        if (is_off && count.of && !await_rise(endpoint, target, &count, QUIET_MS, &unused_ms, error))
+        const uint64_t before = x.n;
+        if (command->is_off && x.of && !await_rise(&x, QUIET_MS, &unused_ms))
                 return false; /* does it come at all? */
-        if (!send_command(endpoint, target, command->text, error))
+        if (!send_command(&x))
                 return false;
-        if (count.of)
-                return is_off ? see_end(endpoint, target, command->text, &count, before, ret, size, ret_seen, error)
-                              : see_start(endpoint, target, command->text, &count, ret, size, ret_seen, error);
+        if (x.of)
+                return command->is_off ? see_end(&x, before, ret_seen) : see_start(&x, ret_seen);
         (void)snprintf(ret, size, "%s: sent to %s; its log does not show whether it had an effect", command->text,
                        target);
         return true;
