@@ -82,7 +82,6 @@ static bool has_succeeded(const struct answer *a)
 /* In the new process: becomes the program. */
 static _Noreturn void execute_program(const char *path, const char *ghcrts, int out, int err)
 {
-        static char plus[] = "+RTS", info[] = "--info";
         int null = open("/dev/null", O_RDONLY);
         sigset_t none;
 
@@ -92,8 +91,7 @@ static _Noreturn void execute_program(const char *path, const char *ghcrts, int 
         if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("GHCRTS", ghcrts, 1) < 0 ||
             unsetenv("LD_PRELOAD") < 0 || !sandbox_enter())
                 _exit(126);
-        char *argv[] = { (char *)(size_t)path, plus, info, NULL };
-        execv(path, argv);
+        execv(path, (char *const[]){ (char *)path, "+RTS", "--info", NULL });
         dprintf(2, "%s%s\n", strerror(errno), errno == ENOENT ? " (its dynamic loader)" : "");
         _exit(127);
 }

@@ -109,39 +109,26 @@ static bool find_places(struct arguments *a, const char *publish, struct error *
 /* ------------------------------------------------------------------- start */
 
 /* In the grandchild: becomes the daemon. */
-static _Noreturn void become_daemon(struct arguments *a, int null, int log)
+static _Noreturn void become_daemon(const struct arguments *a, int null, int log)
 {
-        char state[] = "--state", checkpoint[] = "--checkpoint", record[] = "--record", limit[] = "--record-budget",
-             budget[] = "256MiB", every[] = "--checkpoint-every", interval[] = "2s";
-        char *argv[12]; /* ten words at most */
-        size_t n = 0;
+        /* without a directory, or where nothing is kept, it ends sooner */
+        const char *const argv[] = { a->program,     a->state[0] ? "--state" : NULL,
+                                     a->state,       a->records ? "--checkpoint" : NULL,
+                                     a->checkpoints, "--checkpoint-every",
+                                     "2s",           "--record",
+                                     a->recordings,  "--record-budget",
+                                     "256MiB",       NULL };
         sigset_t none;
 
-        argv[n++] = a->program;
-        if (a->state[0]) {
-                argv[n++] = state;
-                argv[n++] = a->state;
-        }
-        if (a->state[0] && a->records) {
-                argv[n++] = checkpoint;
-                argv[n++] = a->checkpoints;
-                argv[n++] = every;
-                argv[n++] = interval;
-                argv[n++] = record;
-                argv[n++] = a->recordings;
-                argv[n++] = limit;
-                argv[n++] = budget;
-        }
-        argv[n] = NULL;
         sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
         descriptors_close_at_exec(3); /* a socket that the program was given, say: its port would stay taken */
         if (dup2(null, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0)
-                execv(a->program, argv);
+                execv(a->program, (char *const *)argv);
         _exit(127);
 }
 
-static bool spawn_daemon(struct arguments *a, int null, int log, struct error *error)
+static bool spawn_daemon(const struct arguments *a, int null, int log, struct error *error)
 {
         pid_t pid = null >= 0 && log >= 0 ? fork() : -1;
 
