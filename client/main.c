@@ -48,8 +48,6 @@ static const struct group {
                &command_export, &command_notify, &command_completion, &command_help, &command_version) },
 };
 
-enum { COMMANDS_MAX = 64 };
-
 /* The n-th command in the order of the groups, or NULL. */
 static const struct command *nth_command(size_t n)
 {
@@ -164,16 +162,16 @@ static const char *const meant_by[][2] = {
 
 static int report_unknown(const char *name)
 {
-        const char *names[COMMANDS_MAX], *meant = NULL;
-        size_t n = 0;
+        struct nearest near = { .typed = name };
+        const char *meant = NULL;
 
         for (size_t i = 0; i < ARRAY_SIZE(meant_by) && !meant; i++)
                 if (!strcmp(meant_by[i][0], name))
                         meant = meant_by[i][1];
-        while (n < COMMANDS_MAX && (names[n] = nth_name(n)))
-                n++;
+        for (size_t n = 0; nth_name(n); n++)
+                nearest_try(&near, nth_name(n));
         if (!meant)
-                meant = nearest(name, names, n);
+                meant = near.found;
         (void)fprintf(stderr, "heapwatch: unknown command '%s'%s%s%s; see `heapwatch --help`\n", name,
                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
         return EXIT_USAGE;

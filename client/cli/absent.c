@@ -20,9 +20,7 @@
 #include "proto/base/nearest.h"
 #include "proto/base/private_directory.h"
 
-#define ASK_MS    1000
-#define NAMES_MAX 1000
-
+#define ASK_MS   1000
 #define PROBE_MS 3000
 
 /* Of a daemon on another machine: how it takes us, and what to do about that. */
@@ -116,25 +114,25 @@ bool absent_for_good(const char *endpoint, struct error *error)
 struct names {
         const char *typed;
         char nearest[96];
-        size_t n;
         bool listed, found; /* the daemon has answered; the target is in its list */
 };
 
 static void on_status(void *ctx, const Hw__Reply *reply)
 {
         struct names *names = ctx;
-        const char *targets[NAMES_MAX] = { NULL }, *meant;
+        struct nearest near = { .typed = names->typed };
 
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;
-        for (size_t i = 0; i < reply->status->n_targets && names->n < NAMES_MAX; i++)
-                if (reply->status->targets[i]->target)
-                        targets[names->n++] = reply->status->targets[i]->target;
         names->listed = true;
-        for (size_t i = 0; i < names->n; i++)
-                names->found |= !strcmp(targets[i], names->typed);
-        meant = nearest(names->typed, targets, names->n);
-        (void)snprintf(names->nearest, sizeof(names->nearest), "%s", meant ? meant : "");
+        for (size_t i = 0; i < reply->status->n_targets; i++) {
+                const char *target = reply->status->targets[i]->target;
+                if (!target)
+                        continue;
+                names->found |= !strcmp(target, names->typed);
+                nearest_try(&near, target);
+        }
+        (void)snprintf(names->nearest, sizeof(names->nearest), "%s", near.found ? near.found : "");
 }
 
 static void request_names(const char *endpoint, struct names *names)

@@ -90,22 +90,17 @@ static bool read_hosts(const struct command *c)
 
 static int unknown_host(const struct command *c, const struct option *o, const char *name)
 {
-        const char **names = calloc(hosts.n + 1, sizeof(*names)), *meant = NULL;
+        struct nearest near = { .typed = name };
         char path[PATH_MAX] = "~/.config/heapwatch/hosts";
 
-        for (size_t i = 0; names && i < hosts.n; i++)
-                names[i] = hosts.list[i].name;
-        if (names)
-                meant = nearest(name, names, hosts.n);
+        for (size_t i = 0; i < hosts.n; i++)
+                nearest_try(&near, hosts.list[i].name);
         (void)hosts_path(path, sizeof(path));
-        int status =
-                meant ? option_error(c, o, "there is no host '%s' in %s; did you mean '%s'?", name, path, meant)
-                      : option_error(c, o,
-                                     "'%s' is not an endpoint (ipc://PATH, tcp://HOST:PORT), and there is no such host "
-                                     "in %s",
-                                     name, path);
-        free(names);
-        return status;
+        if (near.found)
+                return option_error(c, o, "there is no host '%s' in %s; did you mean '%s'?", name, path, near.found);
+        return option_error(c, o,
+                            "'%s' is not an endpoint (ipc://PATH, tcp://HOST:PORT), and there is no such host in %s",
+                            name, path);
 }
 
 static int parse_endpoint(const struct command *c, const struct option *o, char **value)

@@ -257,16 +257,13 @@ static int authorize_key(struct keys *k)
 
 static int unknown_name(const struct authorized *a, const char *path, const char *name)
 {
-        const char **names = calloc(a->n + 1, sizeof(*names)), *meant = NULL;
+        struct nearest near = { .typed = name };
 
-        for (size_t i = 0; names && i < a->n; i++)
-                names[i] = a->keys[i].name;
-        if (names)
-                meant = nearest(name, names, a->n);
-        command_error(&command_keys, "%s has no key of '%s'%s%s%s", path, name, meant ? "; did you mean '" : "",
-                      meant ? meant : "", meant ? "'?" : "");
-        free(names);
-        return EXIT_USAGE;
+        for (size_t i = 0; i < a->n; i++)
+                nearest_try(&near, a->keys[i].name);
+        return command_error(&command_keys, "%s has no key of '%s'%s%s%s", path, name,
+                             near.found ? "; did you mean '" : "", near.found ? near.found : "",
+                             near.found ? "'?" : "");
 }
 
 static int revoke_key(struct keys *k)

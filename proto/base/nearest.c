@@ -7,7 +7,7 @@
 #include "proto/base/nearest.h"
 
 #include <ctype.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { WORD = 32, SHORT = 5 }; /* of a word shorter than that one edit is as much as can be meant */
@@ -37,25 +37,24 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
         return d[n][m];
 }
 
+void nearest_try(struct nearest *n, const char *word)
+{
+        const size_t length = strlen(n->typed), m = strlen(word);
+        const size_t d = length > WORD || m > WORD ? SIZE_MAX : distance(n->typed, length, word, m);
+
+        if (d < (n->found ? n->best : length < SHORT ? 2 : length / 2 + 1)) {
+                n->best = d;
+                n->found = word;
+        }
+}
+
 const char *nearest(const char *typed, const char *const *words, size_t n)
 {
-        size_t length = strlen(typed), best = length < SHORT ? 2 : length / 2 + 1;
-        const char *found = NULL;
+        struct nearest near = { .typed = typed };
 
-        if (length > WORD)
-                return NULL;
-        for (size_t i = 0; i < n; i++) {
-                size_t m = strlen(words[i]), d;
-
-                if (m > WORD)
-                        continue;
-                d = distance(typed, length, words[i], m);
-                if (d < best) {
-                        best = d;
-                        found = words[i];
-                }
-        }
-        return found;
+        for (size_t i = 0; i < n; i++)
+                nearest_try(&near, words[i]);
+        return near.found;
 }
 
 /* ---------------------------------------------------------------- in order */

@@ -97,18 +97,16 @@ char *option_text(const struct option *o, char out[OPTION_TEXT_ROOM])
 
 static int unknown_option(const struct parser *p, const char *word, size_t n)
 {
-        const char *names[NAMES_MAX], *meant;
-        size_t known = 0;
-
-        for (const struct option *o = p->command->options; o && o->type != OPTION_IS_END && known < NAMES_MAX; o++)
-                if (o->name && o->text)
-                        names[known++] = o->name;
         char *typed = strndup(word, n);
-        meant = typed && n > 1 ? nearest(typed, names, known) : NULL;
+        struct nearest near = { .typed = typed };
+
+        for (const struct option *o = p->command->options; typed && n > 1 && o && o->type != OPTION_IS_END; o++)
+                if (o->name && o->text)
+                        nearest_try(&near, o->name);
         free(typed);
-        if (meant)
+        if (near.found)
                 return command_usage_error(p->command, "unknown option --%.*s; did you mean '--%s'?", (int)n, word,
-                                           meant);
+                                           near.found);
         return command_usage_error(p->command, "unknown option --%.*s", (int)n, word);
 }
 

@@ -126,22 +126,20 @@ static const char *name_text(const struct token *name, char out[40])
 
 static bool parse_which(struct parser *p, enum band_text *ret)
 {
-        const char *names[BAND_TEXTS], *meant;
         char typed[40];
+        struct nearest near = { .typed = name_text(&p->lexer.token, typed) };
 
         for (unsigned i = 0; i < BAND_TEXTS; i++) {
-                names[i] = band_text_name(i);
-                if (lexer_is(&p->lexer, names[i])) {
+                if (lexer_is(&p->lexer, band_text_name(i))) {
                         *ret = i;
                         lexer_next(&p->lexer);
                         return true;
                 }
+                nearest_try(&near, band_text_name(i));
         }
-        meant = nearest(name_text(&p->lexer.token, typed), names, BAND_TEXTS);
-        if (p->lexer.token.kind != TOKEN_NAME)
-                meant = NULL;
-        if (meant)
-                return REFUSE(p, p->lexer.token.column, "a band has no '", typed, "'; did you mean '", meant, "'?");
+        if (near.found && p->lexer.token.kind == TOKEN_NAME)
+                return REFUSE(p, p->lexer.token.column, "a band has no '", typed, "'; did you mean '", near.found,
+                              "'?");
         return parser_refuse(p, "label, module, source or type");
 }
 

@@ -53,22 +53,19 @@ static enum placeholder find_placeholder(const struct name *n)
 
 static void explain_name(const struct name *n, struct error *error)
 {
-        const char *names[PLACES], *meant;
         struct text_out o;
         char typed[40];
 
-        for (unsigned i = 0; i < PLACES; i++)
-                names[i] = places[i];
         text_out_init(&o, typed, sizeof(typed));
         text_put_n(&o, n->text, n->size);
-        meant = nearest(typed, names, PLACES);
+        const char *meant = nearest(typed, places, PLACES);
         text_out_init(&o, error->text, sizeof(error->text));
         text_put(&o, "unknown {{");
         text_put(&o, typed);
         text_put(&o, meant ? "}}; did you mean {{" : "}}; expected one of");
         for (unsigned i = 0; !meant && i < PLACES; i++) {
                 text_put(&o, " ");
-                text_put(&o, names[i]);
+                text_put(&o, places[i]);
         }
         text_put(&o, meant ? meant : "");
         text_put(&o, meant ? "}}?" : "");

@@ -47,14 +47,14 @@ const struct rule_unit *unit_find_period(const char *name, size_t size)
 
 const char *unit_nearest(const char *name, size_t size)
 {
-        const char *names[UNITS];
         char typed[16];
+        struct nearest near = { .typed = typed };
 
         if (size >= sizeof(typed))
                 return NULL;
         memcpy(typed, name, size);
         typed[size] = '\0';
         for (size_t i = 0; i < UNITS; i++)
-                names[i] = units[i].name;
-        return nearest(typed, names, UNITS);
+                nearest_try(&near, units[i].name);
+        return near.found;
 }

@@ -167,20 +167,20 @@ const struct function_word *function_word_at(size_t i)
 
 const char *series_word_nearest(const char *typed)
 {
-        const char *names[SERIES_WORDS];
+        struct nearest near = { .typed = typed };
 
         for (size_t i = 0; i < SERIES_WORDS; i++)
-                names[i] = series_words[i].name;
-        return nearest(typed, names, SERIES_WORDS);
+                nearest_try(&near, series_words[i].name);
+        return near.found;
 }
 
 const char *function_word_nearest(const char *typed)
 {
-        const char *names[FUNCTION_WORDS];
+        struct nearest near = { .typed = typed };
 
         for (size_t i = 0; i < FUNCTION_WORDS; i++)
-                names[i] = function_words[i].name;
-        return nearest(typed, names, FUNCTION_WORDS);
+                nearest_try(&near, function_words[i].name);
+        return near.found;
 }
 
 bool function_type(const struct function_word *f, struct type t, struct type *ret)

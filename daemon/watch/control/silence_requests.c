@@ -63,18 +63,17 @@ static bool copy_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
 /* True when it is a pattern, or a rule has this name. False with a sentence that suggests the nearest name. */
 static bool names_a_rule(const struct ruleset *rules, const char *name, struct error *error)
 {
-        const char *names[RULES_MAX], *meant;
+        struct nearest near = { .typed = name };
         char safe[256];
 
         if (strpbrk(name, "*?[") || ruleset_find(rules, NULL, name))
                 return true;
         for (size_t i = 0; i < rules->n; i++)
-                names[i] = rules->rules[i]->name;
-        meant = nearest(name, names, rules->n);
+                nearest_try(&near, rules->rules[i]->name);
         (void)hw_terminal_text(safe, sizeof(safe), name);
-        return error_set(error, "there is no rule '%.100s'%s%s%s", safe, meant ? "; did you mean '" : "",
-                         meant ? meant : "; `heapwatch alerts` and `heapwatch rules list` name them",
-                         meant ? "'?" : "");
+        return error_set(error, "there is no rule '%.100s'%s%s%s", safe, near.found ? "; did you mean '" : "",
+                         near.found ? near.found : "; `heapwatch alerts` and `heapwatch rules list` name them",
+                         near.found ? "'?" : "");
 }
 
 void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,

@@ -204,13 +204,12 @@ static bool read_http(struct yaml_file *f, const yaml_node_t *body, struct actio
 
 static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char *word)
 {
-        const char *names[ACTION_KINDS], *meant;
+        struct nearest near = { .typed = word };
 
         for (unsigned i = 0; i < ACTION_KINDS; i++)
-                names[i] = action_kind_name(i);
-        meant = nearest(word, names, ACTION_KINDS);
-        if (meant)
-                return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
+                nearest_try(&near, action_kind_name(i));
+        if (near.found)
+                return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, near.found);
         return yaml_error(
                 f, at, 0,
                 "unknown action '%s'; expected publish, log, exec, webhook, alertmanager, census, program, dump or "

@@ -177,17 +177,16 @@ static bool find_changed(struct reader *r, const struct group *g, const char *na
 /* A rule without a condition must modify one that has one. */
 static bool no_expression(struct reader *r, const char *name, const yaml_node_t *at)
 {
-        const char *names[RULES_MAX], *meant;
-        size_t n = 0;
+        struct nearest near = { .typed = name };
 
         for (size_t i = 0; i < r->set->n; i++)
                 if (r->set->rules[i]->builtin)
-                        names[n++] = r->set->rules[i]->name;
-        meant = nearest(name, names, n);
+                        nearest_try(&near, r->set->rules[i]->name);
         return yaml_error(&r->file, at, 0,
                           "a rule needs expr, a condition such as live > 1GiB (and there is no "
                           "built-in rule '%s' to change%s%s%s)",
-                          name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+                          name, near.found ? "; did you mean '" : "", near.found ? near.found : "",
+                          near.found ? "'?" : "");
 }
 
 static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t *node)
