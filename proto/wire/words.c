@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "proto/base/array.h"
 #include "proto/base/process.h"
 
 const char *series_words(Hw__Series series)
@@ -20,46 +21,35 @@ const char *series_words(Hw__Series series)
         }
 }
 
+static const struct limit {
+        const char *words, *name;
+} limits[] = {
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN] = { "the limit", "--limit" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP] = { "the limit of its control group", "cgroup" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP] = { "the heap limit -M", "-M" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY] = { "the machine's memory", "machine" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN] = { "the given limit", "--limit" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE] = { "the limit of its address space (ulimit -v)",
+                                                              "ulimit -v" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED] = { "the address space reserved for its heap (by ulimit -v or "
+                                                         "-xr)",
+                                                         "reserved" },
+};
+
+/* Of a source that only a later version knows: as of one that is not known. */
+static const struct limit *limit_of(Hw__TimeToLimit__Source source)
+{
+        return &limits[(unsigned)source < ARRAY_SIZE(limits) ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN];
+}
+
 const char *limit_words(Hw__TimeToLimit__Source source)
 {
-        switch (source) {
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
-                return "the limit of its control group";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
-                return "the heap limit -M";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
-                return "the machine's memory";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
-                return "the limit of its address space (ulimit -v)";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
-                return "the address space reserved for its heap (by ulimit -v or -xr)";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA:
-                return "the limit of its private memory (ulimit -d)";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
-                return "the given limit";
-        default:
-                return "the limit";
-        }
+        return limit_of(source)->words;
 }
 
 const char *limit_name(Hw__TimeToLimit__Source source)
 {
-        switch (source) {
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
-                return "cgroup";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
-                return "-M";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
-                return "machine";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
-                return "ulimit -v";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED:
-                return "reserved";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA:
-                return "ulimit -d";
-        default:
-                return "--limit";
-        }
+        return limit_of(source)->name;
 }
 
 bool limit_counts_heap(Hw__TimeToLimit__Source source)

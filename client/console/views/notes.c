@@ -45,22 +45,18 @@ static struct value time_of(const struct scene *s, const void *row)
 
 static const char *kind_name(const struct line *l)
 {
+        static const char *const names[] = {
+                "note",
+                [HW__NOTE__WHAT__WHAT_MESSAGE] = "message",
+                [HW__NOTE__WHAT__WHAT_MARKER] = "marker",
+                [HW__NOTE__WHAT__WHAT_THREAD_LABEL] = "thread",
+                [HW__NOTE__WHAT__WHAT_BINARY] = "binary",
+                [HW__NOTE__WHAT__WHAT_LOG] = "RTS",
+        };
+
         if (!l->note)
                 return l->end ? l->end : "stream";
-        switch (l->note->what) {
-        case HW__NOTE__WHAT__WHAT_MESSAGE:
-                return "message";
-        case HW__NOTE__WHAT__WHAT_MARKER:
-                return "marker";
-        case HW__NOTE__WHAT__WHAT_THREAD_LABEL:
-                return "thread";
-        case HW__NOTE__WHAT__WHAT_BINARY:
-                return "binary";
-        case HW__NOTE__WHAT__WHAT_LOG:
-                return "RTS";
-        default:
-                return "note";
-        }
+        return names[(unsigned)l->note->what < ARRAY_SIZE(names) ? (unsigned)l->note->what : 0];
 }
 
 COLUMN_VALUE(kind, value_text(kind_name(line_of_row(row))))
