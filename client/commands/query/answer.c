@@ -153,22 +153,37 @@ bool query_may_replace(const char *file)
                 !memcmp(head + APPLICATION_AT, application, sizeof(application) - 1));
 }
 
-/* CREATE TABLE with the columns of the result, or the INSERT for a row of it. */
-static char *make_sql(sqlite3_stmt *from, const char *table, bool is_insert)
+/* Of a column that is an expression it is that of its values, `seen`, a bit for each type. */
+static const char *find_type(sqlite3_stmt *from, int i, unsigned seen)
+{
+        const char *declared = sqlite3_column_decltype(from, i);
+
+        if (declared)
+                return declared;
+        switch (seen & ~(1u << SQLITE_NULL)) {
+        case 1u << SQLITE_INTEGER:
+                return "INTEGER";
+        case 1u << SQLITE_FLOAT:
+        case 1u << SQLITE_FLOAT | 1u << SQLITE_INTEGER:
+                return "REAL";
+        case 1u << SQLITE_TEXT:
+                return "TEXT";
+        case 1u << SQLITE_BLOB:
+                return "BLOB";
+        default:
+                return "";
+        }
+}
+
+/* CREATE TABLE with the columns of the result. */
+static char *make_sql(sqlite3_stmt *from, const char *table, const unsigned *seen)
 {
         sqlite3_str *sql = sqlite3_str_new(NULL);
         char **names = query_names(from);
 
-        sqlite3_str_appendf(sql, is_insert ? "INSERT INTO \"%w\" VALUES (" : "CREATE TABLE \"%w\" (", table);
-        for (int i = 0; names && names[i]; i++) {
-                const char *type = sqlite3_column_decltype(from, i);
-
-                sqlite3_str_appendf(sql, "%s", i ? ", " : "");
-                if (is_insert)
-                        sqlite3_str_appendf(sql, "?");
-                else
-                        sqlite3_str_appendf(sql, "\"%w\" %s", names[i], type ? type : "");
-        }
+        sqlite3_str_appendf(sql, "CREATE TABLE \"%w\" (", table);
+        for (int i = 0; names && names[i]; i++)
+                sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", names[i], find_type(from, i, seen[i]));
         query_names_free(names);
         sqlite3_str_appendf(sql, ")");
         return sqlite3_str_finish(sql);
@@ -185,23 +200,39 @@ static int run_sql(sqlite3 *db, char *sql)
 /* Status of the statement that is read; SQLITE_MISMATCH with a message: of the database that is written. */
 static int copy_rows(sqlite3 *to, sqlite3_stmt *from, const char *table, struct error *error)
 {
-        char *sql = make_sql(from, table, true);
+        const int n = sqlite3_column_count(from);
+        unsigned *seen = calloc((size_t)n + 1, sizeof(*seen));
+        sqlite3_str *text = sqlite3_str_new(NULL);
         sqlite3_stmt *insert = NULL;
-        int status = SQLITE_ROW, written = run_sql(to, make_sql(from, table, false));
+        int status = SQLITE_ROW, written = seen ? run_sql(to, make_sql(from, table, seen)) : SQLITE_NOMEM;
 
+        sqlite3_str_appendf(text, "INSERT INTO \"%w\" VALUES (?", table);
+        for (int i = 1; i < n; i++)
+                sqlite3_str_appendf(text, ", ?");
+        sqlite3_str_appendf(text, ")");
+        char *sql = sqlite3_str_finish(text);
         if (written == SQLITE_OK)
                 written = sql ? sqlite3_prepare_v2(to, sql, -1, &insert, NULL) : SQLITE_NOMEM;
         sqlite3_free(sql);
         while (written == SQLITE_OK && (status = sqlite3_step(from)) == SQLITE_ROW) {
-                for (int i = 0; i < sqlite3_column_count(from); i++)
+                for (int i = 0; i < n; i++) {
+                        seen[i] |= 1u << sqlite3_column_type(from, i);
                         (void)sqlite3_bind_value(insert, i + 1, sqlite3_column_value(from, i));
+                }
                 written = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert) : sqlite3_errcode(to);
         }
+        (void)sqlite3_finalize(insert);
+        if (written == SQLITE_OK && (sql = make_sql(from, table, seen)) != NULL) { /* with the types that were seen */
+                written = run_sql(to, sqlite3_mprintf("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = %Q"
+                                                      " WHERE name = %Q; PRAGMA writable_schema = OFF",
+                                                      sql, table));
+                sqlite3_free(sql);
+        }
+        free(seen);
         if (written != SQLITE_OK) {
                 (void)error_set(error, "cannot write: %s", sqlite3_errmsg(to));
                 status = SQLITE_MISMATCH;
         }
-        (void)sqlite3_finalize(insert);
         return status;
 }
 
