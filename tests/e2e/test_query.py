@@ -397,6 +397,8 @@ def test_charts(tmp_path):
         "names are stacked: a bar for each time"
     assert {line.split()[-1] for line in draw("SELECT time, name, bytes FROM bands", "bar").splitlines()[-7:-1]} == {
         r["name"] for r in ask("SELECT name FROM bands GROUP BY 1 ORDER BY max(bytes) DESC LIMIT 6", LEAKY)}, "the legend is below"
+    unnamed = draw("SELECT created AS time, label, runs FROM threads ORDER BY label IS NOT NULL", "line").splitlines()[0]
+    assert "worker-1" in unnamed and "runs" not in unnamed, "a name may be NULL in the first row"
     signed = [line.split() for line in draw("SELECT 'up' AS name, 8 AS bytes UNION ALL SELECT 'down', -8", "bar").splitlines()]
     assert [len(line[-1]) for line in signed] == [len(signed[0][-1])] * 2 and signed[0][-1] != signed[1][-1], "below 0 is another bar"
     once = "SELECT time, bytes FROM censuses LIMIT 1"

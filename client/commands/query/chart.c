@@ -105,12 +105,15 @@ static bool add_value(struct rows *r, double x, const char *name, sqlite3_stmt *
         return true;
 }
 
-/* The first column of text beside the first column; -1: none. */
+/* The first column of text beside the first column, be it NULL in this row; -1: none. */
 static int find_text(sqlite3_stmt *row)
 {
-        for (int i = 1; i < sqlite3_column_count(row); i++)
-                if (sqlite3_column_type(row, i) == SQLITE_TEXT)
+        for (int i = 1; i < sqlite3_column_count(row); i++) {
+                const char *declared = sqlite3_column_decltype(row, i);
+
+                if (sqlite3_column_type(row, i) == SQLITE_TEXT || (declared && !strcmp(declared, "TEXT")))
                         return i;
+        }
         return -1;
 }
 
@@ -491,12 +494,10 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
                 struct plot_picture picture;
         } *d = calloc(1, sizeof(*d));
         struct plot_chart *c = d ? &d->chart : NULL;
-        double greatest = 0;
+        const double greatest = find_greatest(r);
         int status = SQLITE_NOMEM;
         bool good = d && set_times(c, r);
 
-        for (size_t i = 0; i < r->n; i++)
-                greatest = fmax(greatest, r->cells[i].y);
         if (good && c->n_columns > PLOT_COLUMNS) {
                 status = refuse_chart(error, "too many times for a chart as SVG: use fewer, by bucket() and GROUP BY");
                 good = false;
