@@ -184,7 +184,7 @@ void event_counts_print_text(FILE *to, const struct event_types *t, const bool *
         uint64_t total = 0;
 
         (void)fprintf(to, "%5s  %-30s %16s\n", "ID", "EVENT", "COUNT");
-        for (uint32_t id = 0; id < EVENT_IDS; id++) {
+        for (uint32_t id = 0; id < t->end; id++) {
                 uint64_t n = count_events(t, wanted, id);
                 if (n)
                         (void)fprintf(to, "%5" PRIu32 "  %-30s %16s\n", id, event_type_name(t->defined[id], name),
@@ -202,7 +202,7 @@ void event_counts_print_json(FILE *to, const struct event_types *t, const bool *
 
         json_open(&j, '{');
         json_member_open(&j, "types", '[');
-        for (uint32_t id = 0; id < EVENT_IDS; id++) {
+        for (uint32_t id = 0; id < t->end; id++) {
                 uint64_t n = count_events(t, wanted, id);
                 if (!n)
                         continue;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,7 +27,7 @@ struct request {
         bool any_kind; /* some --kind was given: only `kinds` */
         bool kinds[EVENT_IDS];
         uint64_t from_ns, to_ns;
-        struct event_types types;
+        struct event_types *types;
 };
 
 /* -------------------------------------------------------------- options */
@@ -98,16 +99,16 @@ static bool is_wanted(const struct request *r, const struct event *e)
 /* Prints, or counts, the wanted events of one message. 0, or -errno. */
 static int print_events(struct request *r, const Hw__Update *u)
 {
-        struct event_cursor cursor = { .types = &r->types, .message = u->events };
+        struct event_cursor cursor = { .types = r->types, .message = u->events };
         struct event e;
 
-        event_types_define(&r->types, u->events);
+        event_types_define(r->types, u->events);
         while (event_cursor_next(&cursor, &e)) {
                 if (!is_wanted(r, &e))
                         continue;
                 e.run = u->run;
                 if (r->count)
-                        r->types.count[e.type->id]++;
+                        r->types->count[e.type->id]++;
                 else if (r->json)
                         event_print_json(stdout, &e);
                 else
@@ -149,9 +150,9 @@ static int read_log(struct request *r)
                 const bool *wanted = r->any_kind ? r->kinds : NULL;
 
                 if (r->count && r->json)
-                        event_counts_print_json(stdout, &r->types, wanted);
+                        event_counts_print_json(stdout, r->types, wanted);
                 else if (r->count)
-                        event_counts_print_text(stdout, &r->types, wanted);
+                        event_counts_print_text(stdout, r->types, wanted);
                 status = stream_flush(stdout);
         }
         if (status == -EPIPE) /* the reader of the pipe has exited */
@@ -166,9 +167,12 @@ static int read_log(struct request *r)
 static int run_events(void *filled)
 {
         struct request *r = filled;
-        const int status = read_log(r);
 
-        event_types_done(&r->types);
+        if (!(r->types = calloc(1, sizeof(*r->types))))
+                return command_error(&command_events, "out of memory");
+        const int status = read_log(r);
+        event_types_done(r->types);
+        free(r->types);
         return status;
 }
 

@@ -190,8 +190,9 @@ void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log)
         body.types = arena_calloc(&s->arena, LIMIT_EVENTS_PER_UPDATE, sizeof(*body.types));
         if (!body.types)
                 s->error = s->error ? s->error : -ENOMEM;
-        for (uint32_t id = 0; id < HW_EVENT_IDS && !s->error; id++) {
-                uint64_t count = hw_eventlog_count(log, (uint16_t)id);
+        for (uint64_t id = 0, left = hw_eventlog_stats(log)->events; id < HW_EVENT_IDS && left && !s->error; id++) {
+                const uint64_t count = hw_eventlog_count(log, (uint16_t)id);
+                left -= count;
                 if (count)
                         s->error = put_count(s, &body, (uint16_t)id, count);
         }

@@ -20,6 +20,7 @@ void event_types_define(struct event_types *t, const Hw__Events *e)
                 hw_message_ref(&type->base);
                 forget(t, type->id);
                 t->defined[type->id] = type;
+                t->end = type->id < t->end ? t->end : type->id + 1;
                 if (type->has_count)
                         t->count[type->id] = type->count;
         }
@@ -27,9 +28,8 @@ void event_types_define(struct event_types *t, const Hw__Events *e)
 
 void event_types_done(struct event_types *t)
 {
-        for (size_t i = 0; i < EVENT_IDS; i++) {
+        for (size_t i = 0; i < t->end; i++)
                 forget(t, i);
-        }
 }
 
 const char *event_type_name(const Hw__EventType *type, char out[static 16])

@@ -18,6 +18,7 @@
 struct event_types {
         const Hw__EventType *defined[EVENT_IDS]; /* kept by reference; NULL: not yet */
         uint64_t count[EVENT_IDS];
+        uint32_t end; /* ids are below it */
 };
 
 /* Takes the definitions of a message; counts in it replace those kept. */
