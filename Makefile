@@ -69,7 +69,8 @@ PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
 LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw zlib)
-LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs libprotobuf-c libevent yaml-0.1 libpcre2-8 jansson zlib libzstd sqlite3)
+# First those that look for most symbols of their own when the program starts.
+LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs sqlite3 libevent libzstd zlib libpcre2-8 yaml-0.1 jansson libprotobuf-c)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 # A callback has the parameters that its caller gives it, and may need less.
@@ -88,7 +89,8 @@ SAN.afl     := $(SAN.asan)
 
 HW_CFLAGS  := -std=c11 -D_GNU_SOURCE -DHEAPWATCH_VERSION='"$(VERSION)"' -fPIC -fno-semantic-interposition \
               $(WARNINGS) $(HARDEN) $(SAN.$(MODE)) -Iinclude -I$(GEN) -I. $(PKG_CFLAGS)
-HW_LDFLAGS := $(SAN.$(MODE)) -Wl,-z,relro,-z,now -Wl,--as-needed -pthread -ldl -lm
+# Symbols are looked for in this order when a program starts: libc has most of those that libraries need.
+HW_LDFLAGS := $(SAN.$(MODE)) -Wl,-z,relro,-z,now -Wl,--as-needed -pthread -lc -ldl -lm
 
 ifdef V
 Q :=
