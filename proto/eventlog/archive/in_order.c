@@ -50,7 +50,8 @@ struct buffer {
 
 struct in_order {
         int fd;
-        uint16_t sizes[0x10000]; /* of payloads, by id; HW_EVENT_VARIABLE, UNDECLARED */
+        uint16_t sizes[HW_EVENT_IDS]; /* of payloads, by id; HW_EVENT_VARIABLE, UNDECLARED */
+        uint32_t n_sizes;             /* that are known: of the ids below it */
         struct buffer *buffers;
         size_t n_buffers;
         uint64_t at, header_end; /* of the header, while it is read */
@@ -95,9 +96,9 @@ static uint64_t read_header(struct in_order *o)
                 if (status != HW_EVENTLOG_RUN)
                         behind = 0;
         }
-        for (uint32_t id = 0; behind > 0 && id < 0x10000; id++) {
-                const int32_t size = hw_eventlog_declared_size(log, (uint16_t)id);
-                o->sizes[id] = size < 0 ? UNDECLARED : (uint16_t)size;
+        for (; behind > 0 && o->n_sizes <= log->max_id; o->n_sizes++) {
+                const int32_t size = hw_eventlog_declared_size(log, (uint16_t)o->n_sizes);
+                o->sizes[o->n_sizes] = size < 0 ? UNDECLARED : (uint16_t)size;
         }
         free(bytes);
         hw_eventlog_destroy(&log);
@@ -175,7 +176,7 @@ static size_t event_size(const struct in_order *o, struct buffer *b, uint64_t at
         const uint8_t *p =
                 bytes_at(o, b, at, left < EVENT_HEAD_VARIABLE_BYTES ? (size_t)left : EVENT_HEAD_VARIABLE_BYTES, &n);
 
-        if (n < EVENT_HEAD_BYTES || o->sizes[be16(p)] == UNDECLARED)
+        if (n < EVENT_HEAD_BYTES || be16(p) >= o->n_sizes || o->sizes[be16(p)] == UNDECLARED)
                 return 0;
         *ret_time_ns = be64(p + 2);
         if (event_has_own_time(be16(p)) && *ret_time_ns < whole->begin_ns && whole->begin_ns - *ret_time_ns <= EARLY_NS)
