@@ -127,7 +127,7 @@ def of_log(table, key, title, path, start_s, part=None):
             what = f"{title}: {command}" + (f" of {log.stat().st_size / 1e6:.0f} MB" if log != path else "")
             table.add_cost(what, costs, 0.5 if command in ("report", "diff") else most if command in READERS else None,
                            REPORT_MIB if command == "report" else None)
-            if loop_least and command == "summary":
+            if loop_s and loop_least and command == "summary":
                 share = loop_s / costs[-1][0]
                 table.add(f"{what}: share of the bare loop ({loop_s * 1e3:.0f} ms)", share, "{:.2f}", f">= {loop_least}",
                           share >= loop_least)
