@@ -34,6 +34,7 @@ static const struct limit {
         [HW__TIME_TO_LIMIT__SOURCE__SOURCE_RESERVED] = { "the address space reserved for its heap (by ulimit -v or "
                                                          "-xr)",
                                                          "reserved" },
+        [HW__TIME_TO_LIMIT__SOURCE__SOURCE_DATA] = { "the limit of its private memory (ulimit -d)", "ulimit -d" },
 };
 
 /* Of a source that only a later version knows: as of one that is not known. */

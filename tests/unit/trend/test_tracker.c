@@ -1490,7 +1490,6 @@ TEST(test_a_heap_limit_that_is_met_at_half)
                         assert_true(bytes > 160 * MIB && bytes < 240 * MIB);
                 }
                 assert_int_equal(held_back > 3, heap == LARGE);
-                rig_close(&r);
         }
 }
 
