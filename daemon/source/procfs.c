@@ -219,7 +219,9 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
         uint64_t *const limits[] = { &s.address_space_limit_bytes, &s.data_limit_bytes };
         char text[2048];
 
-        for (unsigned i = 0; i < 2 && kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) >= 0; i++) {
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/limits", root, pid) < 0)
+                text[0] = '\0';
+        for (unsigned i = 0; i < 2; i++) {
                 const char *line = strstr(text, names[i]);
                 if (line)
                         (void)kernel_number(line + strlen(names[i]), limits[i]); /* else unlimited */
