@@ -428,7 +428,7 @@ double tracker_space_left(const struct tracker *t)
         const struct process_sample *p = &heap->process;
         const uint64_t foreign = heap->resident.parts[RESIDENT_FOREIGN];
         const bool is_heap = model_run(t->model)->process_only && !isnan(heap->facts[CARRIED_HEAP_RESERVED]) &&
-                             (foreign == UNKNOWN_U64 || foreign < heap->facts[CARRIED_RESIDENT_HELD] / 2);
+                             (foreign == UNKNOWN_U64 || (double)foreign < heap->facts[CARRIED_RESIDENT_HELD] / 2);
 
         if (is_heap || p->address_space_limit_bytes == UNKNOWN_U64 || p->address_space_bytes == UNKNOWN_U64)
                 return NAN;
