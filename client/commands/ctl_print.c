@@ -226,7 +226,7 @@ static void print_history(struct print_state *p, const Hw__History *h)
 
         if (!p->headed) {
                 (void)printf("%14s  %9s  %8s  %14s  %14s  %14s  %14s   (values in %s)\n", "TIME_S", "WIDTH_S", "COUNT",
-                             "MIN", "MEAN", "MAX", "LAST", unit ? unit : "1");
+                             "MIN", "MEAN", "MAX", "LAST", *unit ? unit : "1");
                 if (!h->n_points)
                         fputs("heapwatch ctl: nothing was measured in that part of the run\n", stderr);
         }

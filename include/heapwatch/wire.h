@@ -69,7 +69,7 @@ Hw__Series hw_series_parse(const char *name);
 /* The schema's name of an enum's value, "STATE_RUNNING"; NULL when this version does not know it. Static. */
 const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value);
 
-/* Unit of a series' values: "B", "ns". Static. */
+/* Unit of a series' values: "B", "ns", or "" for counts. Static. */
 const char *hw_series_unit(Hw__Series series);
 
 /* Whether this is a valid name of a target: 1 to 64 of [A-Za-z0-9._~-]. */

@@ -106,7 +106,7 @@ struct series_row {
         const char *name;
         const char *word, *phrase; /* in rules; in a sentence */
         const char *label;         /* in a table, in a legend */
-        enum fact_unit unit;       /* bytes or ns */
+        enum fact_unit unit;       /* bytes, ns or a count */
         enum series_kind kind;
         enum series_seconds seconds;
         bool minutes;    /* all of them are kept */

@@ -52,9 +52,9 @@ Hw__Series hw_series_parse(const char *name)
 
 const char *hw_series_unit(Hw__Series s)
 {
-        if ((size_t)s >= SERIES_COUNT || s == HW__SERIES__SERIES_NONE)
-                return "";
-        return series_rows[s].unit == FACT_NS ? "ns" : "B";
+        static const char *const units[] = { [FACT_COUNT] = "", [FACT_BYTES] = "B", [FACT_NS] = "ns" };
+
+        return (size_t)s < SERIES_COUNT && s != HW__SERIES__SERIES_NONE ? units[series_rows[s].unit] : "";
 }
 
 const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value)

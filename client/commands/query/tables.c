@@ -208,7 +208,7 @@ static const struct query_column series_columns[] = {
           "live, heap_size, blocks_size, rss, foreign, gc_pause ... (`heapwatch help pipe`)" },
         { "time", QUERY_REAL, "s", "of the sample; of a live target's past: the last one of its interval" },
         { "value", QUERY_REAL, QUERY_UNIT_OF_SERIES, "the sample, or the last one" },
-        { "unit", QUERY_TEXT, "", "B or s" },
+        { "unit", QUERY_TEXT, "", "B, s, or empty for counts" },
         { "samples", QUERY_INTEGER, "", "in the interval; 1 of a log" },
         { "min", QUERY_REAL, QUERY_UNIT_OF_SERIES, "of them" },
         { "max", QUERY_REAL, QUERY_UNIT_OF_SERIES, "of them" },
@@ -217,7 +217,9 @@ static const struct query_column series_columns[] = {
 
 const char *query_series_unit(Hw__Series series)
 {
-        return strcmp(hw_series_unit(series), "ns") ? "B" : "s";
+        const char *unit = hw_series_unit(series);
+
+        return strcmp(unit, "ns") != 0 ? unit : "s";
 }
 
 void query_add_series_row(struct query_scan *s, const char *target, uint32_t run, Hw__Series series, const Hw__Point *p)
