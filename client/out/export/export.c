@@ -26,7 +26,7 @@ struct export
 static const struct option options[] = {
         OPTION_TEXT("config", 'f', "FILE", struct export, config, COMPLETE_FILE,
                     "sinks and what they need (heapwatch-export.yaml(5))"),
-#define PULLED(id, kind, option, operand, complete, key, help)                                                         \
+#define PULLED(id, kind, option, operand, complete, key, file, help)                                                   \
         OPTION_LIST(option, 0, operand, struct export, addresses[SINK_##id], complete, help),
 #define SENT(id, kind, batcher, native, help, ...)                                                                     \
         OPTION_LIST(kind, 0, "URL", struct export, addresses[SINK_##id], COMPLETE_NOTHING, help),

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "client/cli/out_file.h"
 #include "client/cli/report.h"
@@ -27,55 +26,6 @@
 #include "proto/cli/command.h"
 #include "proto/wire/endpoints.h"
 
-/* ---------------------------------------------------------------- textfile */
-
-/* A file that is always complete, for node_exporter's textfile collector: written under another name and renamed. */
-
-/* Whether it is not there, empty, or one that textfile_write() has written. */
-static bool textfile_may_replace(const char *path)
-{
-        static const char ours[] = "# HELP heapwatch_";
-        char head[sizeof(ours) - 1];
-        const ssize_t n = out_file_head(path, head, sizeof(head));
-
-        if (n < 0)
-                return n == -ENOENT;
-        return n == 0 || (n == (ssize_t)sizeof(head) && !memcmp(head, ours, sizeof(head)));
-}
-
-/* Readable by all. Returns how many samples it has; 0 with a message in `error`, then the old file is untouched. */
-static uint64_t textfile_write(const char *path, struct metrics *m, const struct metrics_source *source,
-                               struct error *error)
-{
-        char beside[PATH_MAX];
-        uint64_t samples = 0;
-        int n = snprintf(beside, sizeof(beside), "%s.new", path); /* the collector only reads *.prom */
-
-        if (n < 0 || (size_t)n >= sizeof(beside)) {
-                error_set(error, "%s: the path is too long", path);
-                return 0;
-        }
-        (void)unlink(beside); /* left by an exporter that was killed while it wrote */
-        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-        bool whole = to != NULL;
-        if (to) {
-                samples = metrics_print(to, m, source, false);
-                whole = fflush(to) == 0 && !ferror(to) && fchmod(fd, 0644) == 0;
-        }
-        int why = errno;
-        if (to)
-                whole &= fclose(to) == 0;
-        else if (fd >= 0)
-                (void)close(fd);
-        if (whole && rename(beside, path) == 0)
-                return samples;
-        error_set(error, "%s: %s", path, strerror(whole ? errno : why));
-        if (fd >= 0)
-                (void)unlink(beside);
-        return 0;
-}
-
 /* ---------------------------------------------------------------- exporter */
 
 #define LAST_MS 2000u /* at the end, for what is being sent */
@@ -90,7 +40,7 @@ struct sink {
         struct batcher *batcher;
         struct profiles *profiles;
         struct delivery *delivery;
-        struct sink_health health; /* of a textfile */
+        struct sink_health health; /* of a file */
         uint64_t written_ns;       /* monotonic, of its newest success */
         uint64_t walk_wall_ns;     /* of its newest walk */
         struct error failure;      /* that was logged last; "": none since it worked */
@@ -213,7 +163,8 @@ static void push_samples(struct sink *s, bool end)
 static void write_file(struct sink *s)
 {
         struct error error;
-        uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
+        uint64_t n =
+                sink_kinds[s->plan->kind].file->write(s->plan->address, s->metrics, source_now(s->exporter), &error);
 
         if (n) {
                 s->health.samples_sent += n;
@@ -310,11 +261,13 @@ static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct e
                 s->scrape = scrape_new(&o, error);
                 return s->scrape != NULL;
         }
-        if (plan->kind == SINK_TEXTFILE && !textfile_may_replace(plan->address))
+        const struct file_kind *file = sink_kinds[plan->kind].file;
+
+        if (file && !file->may_replace(plan->address))
                 return error_set(error,
                                  "sink %s: %s exists and has no metrics of heapwatch; remove it, or name another",
                                  plan->name, plan->address);
-        return open_timer(s) && (plan->kind == SINK_TEXTFILE || open_delivery(s, error));
+        return open_timer(s) && (file || open_delivery(s, error));
 }
 
 /* ------------------------------------------------------------------- its life */

@@ -16,8 +16,8 @@ enum { FORMAT_1_0 = 1, FORMAT_2_0 = 2 }; /* of remote-write */
 enum { FORMAT_JSON = 2 };                /* of otlp */
 
 const struct sink_kind_row sink_kinds[SINK_KINDS] = {
-#define PULLED(id, kind, option, argument, complete, place, help)                                                      \
-        [SINK_##id] = { .name = kind, .key = place, .operand = argument },
+#define PULLED(id, kind, option, argument, complete, place, written, help)                                             \
+        [SINK_##id] = { .name = kind, .key = place, .operand = argument, .file = written },
 #define SENT(id, kind, encoder, has_native, help, ...)                                                                 \
         [SINK_##id] = { .name = kind,                                                                                  \
                         .key = "url",                                                                                  \
@@ -118,6 +118,13 @@ enum remote_write_form sink_least_form(const struct sink_plan *s)
 
 /* ------------------------------------------------------------------ checks */
 
+static bool is_path_with(const char *path, const char *suffix)
+{
+        const size_t n = strlen(path), m = strlen(suffix);
+
+        return *path == '/' && n > m && !strcmp(path + n - m, suffix);
+}
+
 static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
 {
         const struct sink_kind_row *kind = &sink_kinds[s->kind];
@@ -127,10 +134,9 @@ static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
                 return error_set(error, "sink %s: %s: %s is missing", s->name, kind->key, kind->operand);
         if (!pulled && !address_is_http(s->address))
                 return error_set(error, "sink %s: '%s': expected http://… or https://…", s->name, s->address);
-        if (s->kind == SINK_TEXTFILE &&
-            (*s->address != '/' || strlen(s->address) < 6 || strcmp(s->address + strlen(s->address) - 5, ".prom") != 0))
-                return error_set(error, "sink %s: '%s': expected an absolute path that ends with .prom", s->name,
-                                 s->address);
+        if (kind->file && !is_path_with(s->address, kind->file->suffix))
+                return error_set(error, "sink %s: '%s': expected an absolute path that ends with %s", s->name,
+                                 s->address, kind->file->suffix);
         if ((s->bearer_file || s->basic_file || s->ca_file) && pulled)
                 return error_set(error, "sink %s: bearer_file, basic_file and ca_file only go with http", s->name);
         if (s->bearer_file && s->basic_file)

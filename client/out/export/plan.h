@@ -16,10 +16,22 @@ enum sink_kind {
         SINK_KINDS,
 };
 
+/* A sink that is a file, written at each interval. */
+struct file_kind {
+        const char *suffix; /* that its path must have */
+        bool (*may_replace)(const char *path);
+        /* Returns how many samples it has; 0 with a message in `error`, then the old file is untouched. */
+        uint64_t (*write)(const char *path, struct metrics *m, const struct metrics_source *source,
+                          struct error *error);
+};
+
+extern const struct file_kind textfile;
+
 /* A row of sinks.def. */
 struct sink_kind_row {
         const char *name, *key, *operand;   /* key: of its address in a file; operand: the address in a usage */
         const struct batcher_kind *batcher; /* NULL: others read it */
+        const struct file_kind *file;       /* NULL: it is no file */
         bool native;
         const char *formats[3]; /* ended by NULL */
 };
