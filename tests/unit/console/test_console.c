@@ -713,6 +713,25 @@ TEST_WITH(help_explains, setup, teardown)
         assert_true(c->quit);
 }
 
+/* A view with a letter of another view, or of common_key(), would hide that, or be hidden. */
+TEST(each_view_has_a_letter_of_its_own)
+{
+        char used[64] = "q?cfnNsMCPAW";
+        size_t n = strlen(used);
+
+        for (size_t i = 0; console_views[i]; i++) {
+                const char letter = (char)console_views[i]->letter;
+
+                if (!letter)
+                        continue;
+                if (strchr(used, letter))
+                        fail_msg("view %s: the letter %c has another meaning; expected none of %s",
+                                 console_views[i]->name, letter, used);
+                assert_in_range(n, 0, sizeof(used) - 2);
+                used[n++] = letter;
+        }
+}
+
 /* Each number has a help text, and a name that files can use, only once in its view. */
 TEST(every_column_is_explained)
 {
