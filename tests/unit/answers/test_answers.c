@@ -6,6 +6,7 @@
  *
  *   = leak               what stands below "leak:", so that the lines after it say what is different
  *   + trends.early rate=10MiB rising=true      fields of the newest messages, message_text.h; "." is world_target
+ *   + fact census_uncounted_bytes=10MiB    a number that is CARRIED (facts.def), by its name
  *   ?                    the answers; ? account: the post-mortem; ? census 9m: how old it was then
  *   # why this state is there
  *
@@ -39,6 +40,29 @@ static struct {
 } now;
 
 /* ------------------------------------------------------------------ a state */
+
+/* A number that travels by its key, in a heap that is there. */
+static void set_fact(const char *name, const char *value)
+{
+        enum fact id = FACT_NONE + 1;
+        Hw__Heap *h = (Hw__Heap *)now.t.heap;
+
+        while (id < FACTS && strcmp(fact_rows[id].name, name) != 0)
+                id++;
+        if (id == FACTS || !h)
+                fail_msg("fact %s: expected a name of proto/facts/facts.def, after a heap", name);
+        uint32_t *keys = messages_alloc((h->n_fact + 1) * sizeof(*keys));
+        double *values = messages_alloc((h->n_fact + 1) * sizeof(*values));
+        for (size_t i = 0; i < h->n_fact; i++) {
+                keys[i] = h->fact[i];
+                values[i] = h->fact_value[i];
+        }
+        keys[h->n_fact] = facts_key(id);
+        values[h->n_fact] = message_real(value);
+        h->fact = keys;
+        h->fact_value = values;
+        h->n_fact_value = ++h->n_fact;
+}
 
 static void set(void *ctx, const char *path, const char *value)
 {
@@ -102,6 +126,10 @@ static void set(void *ctx, const char *path, const char *value)
                 if (strncmp(path, kept[i].name, n) != 0 || (path[n] != '.' && path[n] != '\0'))
                         continue;
                 message_set_in((ProtobufCMessage **)kept[i].at, kept[i].type, path + n + (path[n] == '.'), value);
+                return;
+        }
+        if (!strncmp(path, "fact.", 5)) {
+                set_fact(path + 5, value);
                 return;
         }
         if (strcmp(path, "name") != 0)
