@@ -122,12 +122,16 @@ def test_samples_have_every_word():
     language = text[text.index("\n## A rule\n"):text.index("\n## The built-in rules")]
     actions = (ROOT / "docs" / "ACTIONS.md").read_text().split("\n## ")[0]
     words = {*words_of(language), *words_of(actions), *re.findall(r"\{\{\w+\}\}", language)}
-    assert len(words) > 90 and not (left := without(words, newest("rules.yaml").read_text())), left
+    assert len(words) > 90
+    assert not (left := without(words, newest("rules.yaml").read_text())), \
+        f"{left}: add each to an `expr` of {newest('rules.yaml')}, and to the same one in expected.json beside it"
     source = (ROOT / "daemon/watch/config/config_file.c").read_text()
     keys_of = {key for table in re.findall(r"keys\[\] = \{([^}]*)\}", source) for key in re.findall(r'"(\w+)"', table)}
     settings = (ROOT / "daemon/watch/config/settings.c").read_text()
     keys_of |= {key for key in re.findall(r'^        \{ (?:"[\w-]+"|NULL), (?:"\w+"|NULL), "(\w+)",', settings, re.M)}
-    assert len(keys_of) > 25 and not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), left
+    assert len(keys_of) > 25
+    assert not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), \
+        f"{left}: add each to {newest('heapwatchd.yaml')}, and what it sets to expected.json beside it"
 
 
 def test_every_version_is_that_of_the_release():
