@@ -125,14 +125,14 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-/* Levels: the first, and those that have samples. */
+/* Levels in bytes: the first, and those that have samples. */
 static void fill_rows(const struct console *c, struct table *t)
 {
         for (size_t i = 0; i < ARRAY_SIZE(series_in_order) && c->scene.target; i++) {
-                const enum series_kind kind = series_rows[series_in_order[i]].kind;
+                const struct series_row *row = &series_rows[series_in_order[i]];
+                const bool level = row->kind == SERIES_LEVEL || row->kind == SERIES_MEASURED;
 
-                if (i < ALWAYS || ((kind == SERIES_LEVEL || kind == SERIES_MEASURED) &&
-                                   past_of_row(&c->scene, &series_in_order[i])->n))
+                if (i < ALWAYS || (level && row->unit == FACT_BYTES && past_of_row(&c->scene, &series_in_order[i])->n))
                         table_add(t, i, &series_in_order[i]);
         }
 }
