@@ -286,11 +286,11 @@ def test_a_database_has_real_tables(tmp_path):
         assert db.execute("SELECT count(*) FROM bands").fetchone()[0] == ask("SELECT count(*) AS n FROM bands", LEAKY)[0]["n"]
         assert db.execute("SELECT typeof(bytes) FROM bands").fetchone()[0] == "integer"
         assert {c[1]: c[2] for c in db.execute("PRAGMA table_info(pauses)")}.items() >= {("pauses", "INTEGER"), ("p50", "REAL"), ("target", "TEXT")}
-    odd = "SELECT 1 AS i, 2.5 AS r, NULL AS n, 'x' AS t, x'00' AS b, 1 AS m UNION ALL SELECT NULL, 1, NULL, 'y', NULL, 'z'"
+    odd = "SELECT 1 AS i, 2.5 AS r, NULL AS n, 'x' AS t, x'00' AS b, 1 AS m UNION ALL SELECT NULL, 9007199254740993, NULL, 'y', NULL, 'z'"
     ask(odd, LEAKY, "-o", tmp_path / "z.db", form="table")
     with sqlite3.connect(tmp_path / "z.db") as db:
-        assert [c[2] for c in db.execute("PRAGMA table_info(result)")] == ["INTEGER", "REAL", "", "TEXT", "BLOB", ""]
-        assert list(db.execute("SELECT * FROM result")) == [(1, 2.5, None, "x", b"\0", 1), (None, 1.0, None, "y", None, "z")]
+        assert [c[2] for c in db.execute("PRAGMA table_info(result)")] == ["INTEGER", "NUMERIC", "", "TEXT", "BLOB", ""]
+        assert list(db.execute("SELECT * FROM result")) == [(1, 2.5, None, "x", b"\0", 1), (None, 9007199254740993, None, "y", None, "z")]
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     before = (tmp_path / "y.db").read_bytes()
     assert "no such table" in ask(f"{LEAKY}", "--tables", "band", "-o", tmp_path / "y.db", status=2)

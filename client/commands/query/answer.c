@@ -164,8 +164,9 @@ static const char *find_type(sqlite3_stmt *from, int i, unsigned seen)
         case 1u << SQLITE_INTEGER:
                 return "INTEGER";
         case 1u << SQLITE_FLOAT:
-        case 1u << SQLITE_FLOAT | 1u << SQLITE_INTEGER:
                 return "REAL";
+        case 1u << SQLITE_FLOAT | 1u << SQLITE_INTEGER:
+                return "NUMERIC"; /* REAL would round those beyond 2^53 */
         case 1u << SQLITE_TEXT:
                 return "TEXT";
         case 1u << SQLITE_BLOB:
