@@ -103,13 +103,20 @@ static bool claim_socket(struct listener *l, struct error *error)
 static void record_unserved(const struct listener *l)
 {
         char path[sizeof(l->claim)], line[96];
+        struct rlimit limit;
         struct stat st;
 
         snprintf(path, sizeof(path), "%s" LISTENER_CLAIM, l->path);
         const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        const int n = snprintf(line, sizeof(line), "%ld %.64s\n", (long)getpid(), program_invocation_short_name);
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < LISTENER_CLAIM_BYTES)
-                (void)!write(fd, line, (size_t)n);
+        size_t n = (size_t)snprintf(line, sizeof(line), "%ld %.64s\n", (long)getpid(), program_invocation_short_name);
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+                const rlim_t most = limit.rlim_cur < LISTENER_CLAIM_BYTES ? limit.rlim_cur : LISTENER_CLAIM_BYTES;
+                const rlim_t size = (rlim_t)st.st_size;
+                const bool is_named = size < LISTENER_CLAIM_NAMES && size + n <= most;
+                n = is_named ? n : 1;
+                if (size + n <= most) /* else it would end by SIGXFSZ */
+                        (void)!write(fd, is_named ? line : "\n", n);
+        }
         if (fd >= 0)
                 (void)close(fd);
 }

@@ -16,9 +16,13 @@
 #include "agent/settings.h"
 #include "proto/base/error.h"
 
-/* Behind the path: who has it, with the setting `once`; then, a line each, further programs, which are not served. */
+/*
+ * Behind the path: who has it, with the setting `once`; then, a line each, further programs, which are not served: an
+ * empty one without a name.
+ */
 #define LISTENER_CLAIM       ".pid"
-#define LISTENER_CLAIM_BYTES 4096 /* no more of them are told then */
+#define LISTENER_CLAIM_NAMES 128   /* bytes; no more names are told then */
+#define LISTENER_CLAIM_BYTES 65536 /* nor programs */
 
 struct listener {
         struct descriptor socket, lock; /* the lock is held until the process ends */

@@ -231,7 +231,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fprintf(out, "; %s", others.name);
                 if (others.count > 1)
                         fprintf(out, " and %u more", others.count - 1);
-                fputs(", started as well, was left unwatched: use --follow", out);
+                fprintf(out, ", started as well, %s left unwatched: use --follow", others.count > 1 ? "were" : "was");
         }
         if (result->left_unserved)
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it", out);

@@ -164,14 +164,15 @@ pid_t inside_owner(const char *socket)
 
 struct inside_others inside_others(const char *socket)
 {
-        struct inside_others others = { .count = 0 };
+        struct inside_others others = { .name = "another program" };
         char line[128], name[65];
         int fd = open_claim(socket);
         FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
         long pid;
 
         for (bool first = true; file && fgets(line, sizeof(line), file); first = false) {
-                if (first || sscanf(line, "%ld %64[^\n]", &pid, name) != 2 || others.count++)
+                others.count += !first;
+                if (first || others.pid || sscanf(line, "%ld %64[^\n]", &pid, name) != 2)
                         continue;
                 others.pid = (pid_t)pid;
                 (void)hw_terminal_text(others.name, sizeof(others.name), name);

@@ -79,7 +79,7 @@ pid_t inside_owner(const char *socket);
 
 /* GHC-compiled programs that were started after the one that has taken it, and are not watched: the first of them. */
 struct inside_others {
-        unsigned count; /* 0: none; at least so many, where there are hundreds */
+        unsigned count; /* 0: none */
         pid_t pid;
         char name[128];
 };

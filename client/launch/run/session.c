@@ -422,7 +422,7 @@ static void watch_inside(struct session *s, uint64_t now)
                          "%s, started as well, is not watched: `heapwatch attach %d`, or "
                          "`heapwatch run --follow` for all",
                          others.name, (int)others.pid);
-                s->others_reported = others.count > 0 && notify_user(s, text);
+                s->others_reported = others.pid > 0 && notify_user(s, text);
         }
         if (!there) {
                 s->gone = true;
