@@ -301,6 +301,10 @@ def test_a_file_taken_from_under_its_program_is_no_crash(directory):
         wait_for(lambda: (h := d.snapshot("t").get("heap")) and h[0].heap.process.rss_bytes, "its process")
         log.path.write_bytes(b"what somebody else keeps there")
         d.wait_state("t", "LOST")
+        beats = lambda: next(h.sequence for h in d.snapshot("t")["target_state"][0].target_state.heads if h.kind == pb.KIND_HEALTH)
+        first = beats()
+        wait_for(lambda: beats() > first + 2, "it is judged again")
+        d.wait_state("t", "LOST")
         program.kill()
         program.wait()
         assert f"process {program.pid} is gone; how it ended is not known" in d.wait_state("t", "ENDED").detail

@@ -135,7 +135,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .disk_full = disk_is_full(p),
                 .may_break = p->live && p->uri.kind != SOURCE_FILE,
                 .finished = !p->live,
-                .alone = pipeline_is_process(p) || p->state.file_taken || (pipeline_has_no_log(p) && !alive),
+                .alone = pipeline_is_process(p) || ((p->state.file_taken || pipeline_has_no_log(p)) && !alive),
         };
 }
 
