@@ -126,15 +126,17 @@ static bool is_overwritten(const struct tail *t)
 static void resume_file(struct tail *t)
 {
         struct source_position from = t->source.from;
+        const bool is_empty = t->id.st_size == 0; /* emptied, as above */
 
         t->source.from.known = false;
         if ((uint64_t)t->id.st_dev == from.device && (uint64_t)t->id.st_ino == from.inode &&
-            from.last_size <= LAST_BYTES && from.last_size <= from.offset && from.offset <= (uint64_t)t->id.st_size) {
+            from.last_size <= LAST_BYTES && from.last_size <= from.offset &&
+            (is_empty || from.offset <= (uint64_t)t->id.st_size)) {
                 t->offset = from.offset;
                 t->last_size = from.last_size;
                 memcpy(t->last, from.last, from.last_size);
                 t->source.flowing = true;
-                if (!is_overwritten(t) && lseek(t->fd, (off_t)from.offset, SEEK_SET) >= 0)
+                if ((is_empty || !is_overwritten(t)) && lseek(t->fd, (off_t)from.offset, SEEK_SET) >= 0)
                         return;
                 begin_again(t);
         }

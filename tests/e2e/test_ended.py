@@ -563,7 +563,9 @@ def test_a_fifo_whose_writer_is_killed_is_lost(directory):
             assert d.wait_state("t", "RUNNING", run=2).runs == 2
 
 
-def test_a_header_that_a_restart_cuts_goes_on(directory):
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_header_that_a_restart_cuts_goes_on(directory, emptied):
+    """Also where the file is emptied meanwhile, as by copytruncate: its writer goes on behind a hole."""
     log = LiveLog(directory / "whole")
     log.live(20 << 20)
     log.end()
@@ -573,8 +575,11 @@ def test_a_header_that_a_restart_cuts_goes_on(directory):
     d.start()
     wait_for(lambda: d.health("t") and d.health("t").bytes == 150, "the first bytes")
     d.stop(signal.SIGTERM)
+    if emptied:
+        os.truncate(directory / "log", 0)
     d.start()
-    with open(directory / "log", "ab") as f:
+    with open(directory / "log", "r+b") as f:
+        f.seek(150)
         f.write(whole[150:])
     t = d.wait_state("t", "ENDED")
     assert t.runs == 1 and d.snapshot("t")["heap"][0].heap.live_bytes == 20 << 20
