@@ -209,7 +209,8 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
         char status[64], facts[SENTENCE];
 
         format_status(result, status, sizeof(status));
-        fprintf(out, "%s%s %s after %s%s", watched > 0 && watched != result->program ? "the command that started " : "",
+        fprintf(out, "%s%s %s after %s%s",
+                watched > 0 && watched != result->program && result->target[0] ? "the command that started " : "",
                 r->target, status, DURATION_TEXT(result->seconds * 1e9), result->ended_hung ? ", because it hung" : "");
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */
