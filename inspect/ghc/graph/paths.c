@@ -115,40 +115,48 @@ uint32_t type_paths_root(const struct type_paths *p, uint32_t path)
 /* ------------------------------------------------------------------------- searches */
 
 struct step {
-        uint32_t node, root;
+        uint32_t node, root; /* that it was reached from */
 };
+
+/* Nodes that are as far from the roots as each other. */
+struct frontier {
+        struct step *steps;
+        size_t n, capacity;
+};
+
+static bool frontier_add(struct frontier *f, uint32_t node, uint32_t root)
+{
+        if (!ARRAY_RESERVE(f->steps, f->capacity, f->n + 1))
+                return false;
+        f->steps[f->n++] = (struct step){ node, root };
+        return true;
+}
 
 bool graph_search(const struct heap_graph *g, bool (*reach)(void *ctx, uint32_t node, uint32_t from, uint32_t root),
                   void *ctx)
 {
-        struct step *now = NULL, *next = NULL; /* as far from the roots as each other; one step further */
-        size_t n_now = 0, n_next = 0, now_capacity = 0, next_capacity = 0;
+        struct frontier now = { .n = 0 }, next = { .n = 0 };
         bool good = true;
 
-        for (uint32_t root = 0; root < g->n_nodes && good; root++) {
-                if (!graph_is_root(heap_graph_type_of(g, root)->kind))
+        for (uint32_t i = 0; i <= g->n_nodes && good; i++) {
+                if (i < g->n_nodes && graph_is_root(heap_graph_type_of(g, i)->kind)) {
+                        good = !reach(ctx, i, GRAPH_NONE, i) || frontier_add(&now, i, i);
                         continue;
-                for (; root < g->n_nodes && graph_is_root(heap_graph_type_of(g, root)->kind) && good; root++)
-                        if (reach(ctx, root, GRAPH_NONE, root) && (good = ARRAY_RESERVE(now, now_capacity, n_now + 1)))
-                                now[n_now++] = (struct step){ root, root };
-                for (; n_now > 0 && good; n_now = n_next, n_next = 0) {
-                        for (size_t i = 0; i < n_now && good; i++)
-                                for (uint32_t e = g->first_edge[now[i].node]; e < g->first_edge[now[i].node + 1]; e++)
-                                        if (reach(ctx, g->edges[e], now[i].node, now[i].root)) {
-                                                if (!(good = ARRAY_RESERVE(next, next_capacity, n_next + 1)))
-                                                        break;
-                                                next[n_next++] = (struct step){ g->edges[e], now[i].root };
-                                        }
-                        struct step *const done = now;
-                        const size_t done_capacity = now_capacity;
+                }
+                while (now.n > 0 && good) { /* behind the last of some roots: one step further from them */
+                        for (size_t k = 0; k < now.n && good; k++) {
+                                const struct step s = now.steps[k];
+                                for (uint32_t e = g->first_edge[s.node]; e < g->first_edge[s.node + 1] && good; e++)
+                                        good = !reach(ctx, g->edges[e], s.node, s.root) ||
+                                               frontier_add(&next, g->edges[e], s.root);
+                        }
+                        const struct frontier done = now;
                         now = next;
-                        now_capacity = next_capacity;
-                        next = done;
-                        next_capacity = done_capacity;
+                        next = (struct frontier){ done.steps, 0, done.capacity };
                 }
         }
-        free(now);
-        free(next);
+        free(now.steps);
+        free(next.steps);
         return good;
 }
 
