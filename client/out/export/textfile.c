@@ -43,19 +43,20 @@ static uint64_t textfile_write(const char *path, struct metrics *m, const struct
         (void)unlink(beside); /* left by an exporter that was killed while it wrote */
         int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
-        bool whole = to != NULL;
+        int failed = to ? 0 : -errno;
         if (to) {
                 samples = metrics_print(to, m, source, false);
-                whole = fflush(to) == 0 && !ferror(to) && fchmod(fd, 0644) == 0;
-        }
-        int why = errno;
-        if (to)
-                whole &= fclose(to) == 0;
-        else if (fd >= 0)
+                failed = stream_flush(to);
+                if (!failed && fchmod(fd, 0644) < 0)
+                        failed = -errno;
+                if (fclose(to) != 0 && !failed)
+                        failed = -errno;
+        } else if (fd >= 0) {
                 (void)close(fd);
-        if (whole && rename(beside, path) == 0)
+        }
+        if (!failed && rename(beside, path) == 0)
                 return samples;
-        error_set(error, "%s: %s", path, strerror(whole ? errno : why));
+        error_set(error, "%s: %s", path, strerror(failed ? -failed : errno));
         if (fd >= 0)
                 (void)unlink(beside);
         return 0;
