@@ -73,11 +73,18 @@ static bool lacks_heap_profile(const struct model *m)
         return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-static bool refuses_heap_profile(const struct model *m)
+struct rts_collector collector_of(const struct model *m)
 {
         struct rts_collector collector = sizing_of(&m->run, &m->heap).collector;
 
         collector.nonmoving |= m->gc.nonmoving.seen; /* chosen where the log does not show it */
+        return collector;
+}
+
+static bool refuses_heap_profile(const struct model *m)
+{
+        const struct rts_collector collector = collector_of(m);
+
         return rts_collector_refuses_profile(&collector, m->run.ghc_version, m->run.profiled);
 }
 

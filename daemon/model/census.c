@@ -117,8 +117,7 @@ static bool is_comparable(const struct model *m, const struct census *census)
         bool filtered = false;
 
         run_each_rts_option(&m->run, is_filter, &filtered);
-        return !filtered && !census->outside && m->run.breakdown != BREAKDOWN_BIOGRAPHY && !m->gc.nonmoving.seen &&
-               !sizing_of(&m->run, &m->heap).collector.nonmoving;
+        return !filtered && !census->outside && m->run.breakdown != BREAKDOWN_BIOGRAPHY && !collector_of(m).nonmoving;
 }
 
 static const struct census_row *find_row(const struct census *census, uint32_t band)

@@ -70,8 +70,8 @@ void heap_clear_allocation(struct allocation *a);
 
 void heap_allocated(struct model *m, const struct hw_event *e);
 void heap_size(struct model *m, const struct hw_event *e);
-void heap_close(
-        struct model *m); /* samples what was allocated after the last collection, as the runtime tells it at its end */
+/* Samples what was allocated after the last collection, as the runtime tells it at its end. */
+void heap_close(struct model *m);
 void heap_compare_limit(struct model *m); /* for CARRIED_HEAP_LIMIT_USED */
 void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);

@@ -28,6 +28,7 @@
 #include "proto/eventlog/advice.h"
 
 struct heap;
+struct model;
 struct run;
 
 struct sizing {
@@ -43,6 +44,9 @@ struct sizing {
 
 /* From the run's flags, as far as they are in the log, its release's defaults, and what its collections logged. */
 struct sizing sizing_of(const struct run *run, const struct heap *heap);
+
+/* By the flags in the log, and by the events of the nonmoving one. */
+struct rts_collector collector_of(const struct model *m);
 
 /* Whether live data of the oldest generation are surely copied at each of its collections. */
 bool sizing_copies(const struct sizing *s);
