@@ -62,8 +62,7 @@ const char *options_refuse_profile(const struct own_options *o)
                 return "the program's collector refuses heap profiles (-w)";
         if (o->collector.nonmoving) /* the latter could hang, docs/AGENT.md */
                 return "the program's collector refuses heap profiles (--nonmoving-gc, -xn: before GHC 9.8.3 all, "
-                       "later "
-                       "those that are begun while it runs)";
+                       "later those that are begun while it runs)";
         if (o->cost_profile)
                 return "the program makes a time profile, which would be written to another place";
         return NULL;
